@@ -154,14 +154,24 @@ export function checkCalls<Api extends object>(
   const calls = api as Record<string, (...given: unknown[]) => unknown>
   for (const verb in verbs) {
     const call = calls[verb]
-    const signature = verbs[verb] as Signature
     calls[verb] = (...given) => {
-      const fault = findMisuse(verb, signature, given, of)
-      if (fault !== null) refuse(fault)
+      checkCall(of, verbs, verb, given, refuse)
       return call?.(...given)
     }
   }
   return api
+}
+
+/** The same for one call of a verb. */
+export function checkCall<Verb extends string>(
+  of: string,
+  verbs: Readonly<Record<Verb, Signature>>,
+  verb: Verb,
+  given: unknown[],
+  refuse: (fault: string) => never,
+): void {
+  const fault = findMisuse(verb, verbs[verb], given, of)
+  if (fault !== null) refuse(fault)
 }
 
 function findMisuse(verb: string, { parameters, usage }: Signature, given: unknown[], of?: string): string | null {

@@ -5,17 +5,46 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 
 /**
  * JSON text of a value. `undefined` becomes `null`, because an author's function may return
- * nothing. Throws `output_not_json`, naming the value by `what`, for what JSON refuses.
+ * nothing. Throws `output_not_json`, naming the value by `what`, for what JSON refuses or empties.
  */
 export function toJson(value: unknown, what: string): string {
+  let json: string
   try {
-    return JSON.stringify(value === undefined ? null : value) ?? 'null'
+    json = JSON.stringify(value === undefined ? null : value) ?? 'null'
   } catch (error) {
     throw new UpshotError(
       'output_not_json',
       `${what} is not JSON: ${describeError(error).message}. Use text, numbers, booleans, null, lists and objects.`,
     )
   }
+  if (json.includes('{}')) refuseEmptied(value, what)
+  return json
+}
+
+/** Of a Map, a Set or a promise, JSON makes `{}` without a word. */
+function refuseEmptied(value: unknown, what: string): void {
+  JSON.stringify(value, (key, inner: unknown) => {
+    if (!isEmptied(inner)) return inner
+    const name = inner.constructor?.name ?? 'an unknown class'
+    const where = key === '' ? 'is' : `holds "${key}", which is`
+    const instead = INSTEAD[name] ?? 'an object with the fields that you need'
+    const message = `${what} ${where} of class ${name}, and JSON keeps nothing of that. Use ${instead}.`
+    throw new UpshotError('output_not_json', message)
+  })
+}
+
+/** Code for an object of a built-in class. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  Map: 'Object.fromEntries(map), or [...map]',
+  Set: '[...set]',
+  Promise: 'await promise',
+}
+
+function isEmptied(value: unknown): value is object {
+  if (!isPlainObject(value) || Object.keys(value).length > 0) return false
+  const prototype = Object.getPrototypeOf(value)
+  // An object of another realm is plain, too; a boxed number or text keeps its value.
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null && typeof value.valueOf() === 'object'
 }
 
 /** True for objects other than arrays and null. */

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
 import { isPlainObject, toJson } from '../../src/core/json.ts'
@@ -22,6 +23,43 @@ it('toJson throws for a value that JSON cannot hold', () => {
     },
   }
   expect(() => toJson(angry, 'It')).toThrow('It is not JSON: not me.')
+})
+
+class Hidden {
+  readonly #held = 1
+  get held() {
+    return this.#held
+  }
+}
+
+it.each<[unknown, string]>([
+  [
+    new Map([['a', 1]]),
+    'It is of class Map, and JSON keeps nothing of that. Use Object.fromEntries(map), or [...map].',
+  ],
+  [
+    { a: [{ found: new Set([1]) }] },
+    'It holds "found", which is of class Set, and JSON keeps nothing of that. Use [...set].',
+  ],
+  [[1, new Map()], 'It holds "1", which is of class Map'],
+  [
+    { later: Promise.resolve(1) },
+    'It holds "later", which is of class Promise, and JSON keeps nothing of that. Use await promise.',
+  ],
+  [{ error: new Error('lost') }, 'of class Error'],
+  [
+    { of: new Hidden() },
+    'of class Hidden, and JSON keeps nothing of that. Use an object with the fields that you need.',
+  ],
+])('toJson refuses %j, of which JSON would keep nothing', (value, message) => {
+  expect(() => toJson(value, 'It')).toThrow(message)
+})
+
+it.each([
+  { none: {}, bare: Object.create(null), text: '{}', list: [] },
+  { at: new Date(0), n: Object(1), of: { toJSON: () => ({}) }, foreign: runInNewContext('({})') },
+])('toJson takes %j, of which JSON keeps all', (value) => {
+  expect(toJson(value, 'It')).toBe(JSON.stringify(value))
 })
 
 it.each([

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { checkCalls, FILES, STEPS } from '../../author/check-calls.ts'
+import { checkCall, checkCalls, FILES, STEPS } from '../../author/check-calls.ts'
 import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Hook } from '../../author/steps/hooks.ts'
@@ -26,7 +26,7 @@ import { type HookRequest, hookStep } from '../steps/hook-step.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
 import { type Patches, patchedStep } from '../steps/patched-step.ts'
-import { openStreams, receiveStep } from '../steps/receive-step.ts'
+import { openStreams, receiveStep, type Streams } from '../steps/receive-step.ts'
 import { runStep } from '../steps/run-step.ts'
 import { scheduleStep, unscheduleStep } from '../steps/schedule-step.ts'
 import { sendStep } from '../steps/send-step.ts'
@@ -43,7 +43,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     ...cause,
     account,
     run: { id: runId, workflow: pass.run.workflow },
-    step: checkCalls('step', STEPS, createStepApi(pass), refuse),
+    step: createStepApi(pass),
     // Made at its first use, as the signal is: most runs need neither, and many are at work.
     get files() {
       files ??= checkCalls('files', FILES, { ...filesFor(account, stepOfCall) }, refuse)
@@ -101,31 +101,72 @@ const fileStep = <T>(
   return deleting
 }
 
+/** Every run at work has one, so its verbs share one check, and make what they need when called. */
 function createStepApi(pass: Pass): StepApi {
-  const patches: Patches = new Map()
-  const streams = openStreams(pass.run.received)
+  let patches: Patches | undefined
+  let opened: Streams | undefined
+  const streams = () => (opened ??= openStreams(pass.run.received))
+  const check = (verb: keyof typeof STEPS, ...given: unknown[]) => checkCall('step', STEPS, verb, given, refuse)
   return {
     // The types say what JSON makes of the results; the engine only knows that they are JSON.
-    run: (name, fn, options) => runStep(pass, name, (context) => fn(context), options) as Promise<never>,
-    map: (name, items, keyOf, fn, options = {}) =>
-      silence(mapSteps(pass, name, { items, keyOf, fn, options })) as Promise<never[]>,
-    sleep: (name, duration) => sleepStep(pass, name, (what) => pass.clock.now() + parseDuration(duration, what)),
-    sleepUntil: (name, moment) => sleepStep(pass, name, (what) => parseMoment(moment, what)),
+    run: (name, fn, options) => {
+      check('run', name, fn, options)
+      return runStep(pass, name, (context) => fn(context), options) as Promise<never>
+    },
+    map: (name, items, keyOf, fn, options = {}) => {
+      check('map', name, items, keyOf, fn, options)
+      return silence(mapSteps(pass, name, { items, keyOf, fn, options })) as Promise<never[]>
+    },
+    sleep: (name, duration) => {
+      check('sleep', name, duration)
+      return sleepStep(pass, name, (what) => pass.clock.now() + parseDuration(duration, what))
+    },
+    sleepUntil: (name, moment) => {
+      check('sleepUntil', name, moment)
+      return sleepStep(pass, name, (what) => parseMoment(moment, what))
+    },
     // The types of the results are those of the definitions given.
-    waitFor: (name: StepName, given: WaitRequest | Hook) =>
-      called(() => waitStep(pass, name, asRequest(name, given, 'waitFor'))) as Promise<never>,
-    receive: (name: StepName, given: WaitRequest | Hook) =>
-      called(() => receiveStep(pass, streams, name, asRequest(name, given, 'receive'))) as Promise<never>,
-    hook: (name: StepName, request: HookRequest) => hookStep(pass, name, request) as Promise<never>,
-    send: (name: StepName, on: EventDefinition | string, data: unknown, options?: SendOptions) =>
-      sendStep(pass, name, { on, data, ...options }),
-    schedule: (name, request) => called(() => scheduleStep(pass, name, request as ScheduleRequest)),
-    unschedule: (name) => called(() => unscheduleStep(pass, name)),
-    invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
-      invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
-    approve: (name: StepName, request: ApproveRequest) => approveStep(pass, name, request) as Promise<never>,
-    continueAs: (input?: unknown) => silence(continueRun(pass, streams, input)),
-    patched: (id) => patchedStep(pass, patches, id),
+    waitFor: (name: StepName, given: WaitRequest | Hook) => {
+      check('waitFor', name, given)
+      return called(() => waitStep(pass, name, asRequest(name, given, 'waitFor'))) as Promise<never>
+    },
+    receive: (name: StepName, given: WaitRequest | Hook) => {
+      check('receive', name, given)
+      return called(() => receiveStep(pass, streams(), name, asRequest(name, given, 'receive'))) as Promise<never>
+    },
+    hook: (name: StepName, request: HookRequest) => {
+      check('hook', name, request)
+      return hookStep(pass, name, request) as Promise<never>
+    },
+    send: (name: StepName, on: EventDefinition | string, data: unknown, options?: SendOptions) => {
+      check('send', name, on, data, options)
+      return sendStep(pass, name, { on, data, ...options })
+    },
+    schedule: (name, request) => {
+      check('schedule', name, request)
+      return called(() => scheduleStep(pass, name, request as ScheduleRequest))
+    },
+    unschedule: (name) => {
+      check('unschedule', name)
+      return called(() => unscheduleStep(pass, name))
+    },
+    invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) => {
+      check('invoke', name, workflow, input, options)
+      return invokeStep(pass, name, { workflow, input, options }) as Promise<never>
+    },
+    approve: (name: StepName, request: ApproveRequest) => {
+      check('approve', name, request)
+      return approveStep(pass, name, request) as Promise<never>
+    },
+    continueAs: (input?: unknown) => {
+      check('continueAs', input)
+      return silence(continueRun(pass, streams(), input))
+    },
+    patched: (id) => {
+      check('patched', id)
+      patches ??= new Map()
+      return patchedStep(pass, patches, id)
+    },
   }
 }
 
@@ -140,17 +181,19 @@ function called<T>(call: () => Promise<T>): Promise<T> {
 
 function createRunLog(pass: Pass): RunLog {
   const about = aboutRun(pass)
-  const write =
-    (level: 'info' | 'warn' | 'error') =>
-    (message: string, facts: Record<string, unknown> = {}) => {
-      if (pass.order.isReplaying || pass.journal.isContinued) return
-      if (pass.parking.isClosed) pass.order.noteMove()
-      // JavaScript may pass an error for either of them.
-      const text = typeof message === 'string' ? message : describeError(message).message
-      const fields = isA(facts, Error) ? { err: describeError(facts) } : facts
-      pass.publish({ kind: 'run.log', ...about, level, message: text, facts: fields })
-    }
-  return { info: write('info'), warn: write('warn'), error: write('error') }
+  const write = (level: 'info' | 'warn' | 'error', message: string, facts: Record<string, unknown> = {}) => {
+    if (pass.order.isReplaying || pass.journal.isContinued) return
+    if (pass.parking.isClosed) pass.order.noteMove()
+    // JavaScript may pass an error for either of them.
+    const text = typeof message === 'string' ? message : describeError(message).message
+    const fields = isA(facts, Error) ? { err: describeError(facts) } : facts
+    pass.publish({ kind: 'run.log', ...about, level, message: text, facts: fields })
+  }
+  return {
+    info: (message, facts) => write('info', message, facts),
+    warn: (message, facts) => write('warn', message, facts),
+    error: (message, facts) => write('error', message, facts),
+  }
 }
 
 /**

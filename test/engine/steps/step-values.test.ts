@@ -98,6 +98,8 @@ test.each([
   ['a circular result', ring, /circular/],
   ['a bigint', 1n, /BigInt/],
   ['a result whose toJSON throws', angry, /not me/],
+  ['a Map', new Map([['file', 1]]), /"a" is of class Map, .* Use Object\.fromEntries\(map\)/],
+  ['a Set deep in a result', { found: [{ ids: new Set(['file']) }] }, /"a" holds "ids", which is of class Set/],
 ])('%s fails its step at once, because its effect has happened', async (_, result, why) => {
   const { run, effects } = await runOnce((step, effect) =>
     step.run('a', () => {
@@ -106,7 +108,7 @@ test.each([
     }),
   )
   expect(run).toMatchObject({ status: 'failed', error: { code: 'output_not_json', step: 'a' } })
-  expect(run.error?.message).toMatch(/The result of step "a" is not JSON/)
+  expect(run.error?.message).toMatch(/The result of step "a" (is|holds)/)
   expect(run.error?.message).toMatch(why)
   expect(effects()).toBe(1)
 })

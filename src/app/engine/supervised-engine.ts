@@ -22,7 +22,6 @@ import type { EngineEnd } from './watch/question.ts'
 
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
-/** For the log, and for answers on their way. */
 const LAST_WORDS_MS = 250
 /** Pause after a death could not be written. */
 const RETRY_MS = 1_000
@@ -143,7 +142,9 @@ export class SupervisedEngine implements Engine {
     const thread = begin({ pulseMs: planLook(config), skipped: this.#skipped, broken: this.broken, heard })
     this.#held = 0
     const changed = (short: Shortage | null) => void this.#brake(thread, short)
-    const watch = new EngineWatch({ config, clock, thread, changed })
+    const failed = (error: unknown) =>
+      notices.publish({ kind: 'fault', where: "watching the engine's memory", error: describeError(error) })
+    const watch = new EngineWatch({ config, clock, thread, changed, isBusy: () => this.load.busy > 0, failed })
     this.#watch = watch
     void thread.ended.then((end) => {
       watch.stop()

@@ -25,6 +25,9 @@ export interface MemoryWatchParts {
   }
   /** Called when memory gets short, and with null when it is enough again. */
   changed: (short: Shortage | null) => void
+  /** True while it has runs at work. */
+  isBusy: () => boolean
+  failed: (error: unknown) => void
 }
 
 /** `at`: the author's code that holds the loop meanwhile; null: none, or nobody knows. */
@@ -58,6 +61,8 @@ export class MemoryWatch {
     this.#isLooking = true
     try {
       await this.#look(isHeld)
+    } catch (error) {
+      this.#parts.failed(error)
     } finally {
       this.#isLooking = false
     }
@@ -114,8 +119,8 @@ export class MemoryWatch {
     const { heap, buffers } = await this.#parts.thread.memory()
     const resident = process.memoryUsage.rss()
     if (this.#leastResident !== null) this.#leastResident = Math.min(this.#leastResident, resident)
-    // Without growth beside this engine, others fill the process.
-    const hasGrown = resident - (this.#leastResident ?? resident) > GROWN * memoryBytes
+    // Without runs at work, or growth beside this engine, others fill the process.
+    const hasGrown = this.#parts.isBusy() && resident - (this.#leastResident ?? resident) > GROWN * memoryBytes
     const uses = [
       { of: 'process', bytes: resident, most: memoryBytes, isBeyond: hasGrown && resident > memoryBytes },
       { of: 'buffers', bytes: buffers, most: heapBytes, isBeyond: buffers > heapBytes },

@@ -42,7 +42,7 @@ export function ApprovalItems({ kind, items, isPending, left, toggle }: ItemsPar
       />
       {kind !== 'repair' && shown.some(isUnknown) && (
         <p className="small quiet">
-          The service told no size or date of some files. Each of them may go while the rest of what you see here fits.
+          The service gave no size or date of some files. Each is deleted if the rest of what you see fits.
         </p>
       )}
       {shown.length < items.length && (

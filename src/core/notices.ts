@@ -58,10 +58,6 @@ export interface Caller extends AboutRun {
   traceparent?: string
 }
 
-/**
- * A typed message "this just happened" inside the process. Logs, wake-ups and tests listen; no
- * decision rests on a notice.
- */
 /** Memory of an engine, or of the process, which holds what native code takes, too. */
 export interface MemoryUse {
   of: 'heap' | 'buffers' | 'process'
@@ -70,6 +66,10 @@ export interface MemoryUse {
   most: number
 }
 
+/**
+ * A typed message "this just happened" inside the process. Logs, wake-ups and tests listen; no
+ * decision rests on a notice.
+ */
 export type Notice =
   | {
       kind: 'delivery.received'

@@ -12,8 +12,8 @@ export interface Call<Name extends RouteName> extends TakenBy<Name> {
   caller: Caller
   /** The caller as the audit log names them, with their reason. */
   operator: Operator
-  /** The writes of the caller, each with its audit row in the same commit. For actions alone. */
-  writes: OperatorWrites
+  /** The writes of the caller, each with its audit row in the same commit; null: no action. */
+  writes: Routes[Name] extends { audit: string } ? OperatorWrites : null
   /** Appends the row of an action that acts outside the store; default outcome: `begun`. */
   record: (target: string | null, parameters?: AuditedAction['parameters'], outcome?: AuditOutcome) => Promise<unknown>
   /** Epoch milliseconds, the same for the whole call. */

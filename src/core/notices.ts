@@ -153,7 +153,7 @@ export type Notice =
    * end it, or the only one.
    */
   | { kind: 'engine.ended'; cause: EngineEndCause; error: Failure; runs: RunName[]; guilty: readonly string[] }
-  /** No further run begins beside those at work. `at`: the code that is seen to fill it. */
+  /** Runs get a tenth of the slots until it is enough. `at`: the code that is seen to fill it. */
   | ({ kind: 'memory.short'; runs: RunName[]; at: string | null } & MemoryUse)
   | { kind: 'memory.enough' }
   | ({

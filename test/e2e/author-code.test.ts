@@ -126,10 +126,10 @@ test('native code that fills the memory and cannot be ended ends its process, an
   expect(await stage.store.hasSuspects()).toBe(true)
 }, 120_000)
 
-test('a run that fills four fifths of a limit is told of, and until it ends no other begins beside it', async () => {
+test('a run that fills four fifths of a limit is told of, and until it ends runs get a tenth of the slots', async () => {
   const step = `const held = []; while (!existsSync('go-on')) {
       if (held.length < 28) held.push(Buffer.alloc(4_194_304, 1)); await new Promise((done) => setTimeout(done, 20)) }`
-  const stage = new GuiltyStage({ top: "import { existsSync } from 'node:fs'", step })
+  const stage = new GuiltyStage({ top: "import { existsSync } from 'node:fs'", step }, { slots: 10 })
   const started = await stage.start()
   await stage.deliver('evt_guilty', 'file.deleted')
   const short = await started.line(({ message }) => String(message).startsWith('memory is short'))

@@ -22,7 +22,10 @@ import type { EngineEnd } from './watch/question.ts'
 
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
+/** For the log, and for answers on their way. */
 const LAST_WORDS_MS = 250
+/** Share of the slots that no run gets while memory is short. */
+const HELD = 0.9
 /** Pause after a death could not be written. */
 const RETRY_MS = 1_000
 
@@ -79,7 +82,8 @@ export class SupervisedEngine implements Engine {
     this.#beganAt = parts.clock.now()
     this.#thread = this.#begin()
     this.#claims = new ClaimWatch({
-      ...{ store: parts.store, clock: parts.clock, publish: parts.notices.publish, slots: parts.config.slots },
+      ...{ store: parts.store, clock: parts.clock, publish: parts.notices.publish },
+      slots: () => parts.config.slots - this.#held,
       thread: () => (this.#isAtWork && this.#isTurning ? this.#thread : null),
       stalled: (thread, message) => this.#endStalled(thread, message),
     })
@@ -201,10 +205,10 @@ export class SupervisedEngine implements Engine {
     await thread.end({ cause: 'stalled', error: { name: 'Error', message } })
   }
 
-  /** While memory is short, a run begins only when no other is at work. */
+  /** While memory is short, runs get a tenth of the slots. */
   async #brake({ id, counts }: EngineThread, short: Shortage | null): Promise<void> {
     const { config, notices } = this.#parts
-    const others = config.slots - 1
+    const others = Math.floor(config.slots * HELD)
     this.#held = short ? others : 0
     if (!short) {
       counts.slots.give(others)

@@ -144,11 +144,11 @@ const LINES: Lines = {
       ...(guilty.length > 0 && { guilty }),
     }),
   'memory.short': ({ kind, runs, at, ...use }) =>
-    line('warn', 'memory is short: no further run begins beside those at work', {
+    line('warn', 'memory is short: runs get a tenth of the slots', {
       ...{ ...use, runs: runs.map(nameRun) },
       ...(at !== null && { at }),
     }),
-  'memory.enough': () => line('info', 'memory is enough again: runs begin as before', {}),
+  'memory.enough': () => line('info', 'memory is enough again: runs get all slots', {}),
   'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
   'step.failed': ({ kind, retryAt, error, ...fields }) =>
     retryAt === null

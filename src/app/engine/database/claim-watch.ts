@@ -14,7 +14,8 @@ interface Watched {
   store: Pick<Store, 'findClaimable' | 'listLeases'>
   clock: Clock
   publish: Publish
-  slots: number
+  /** How many runs may be at work now. */
+  slots: () => number
   /** The thread whose loop turns; null: none is at work. */
   thread: () => EngineThread | null
   /** Resolves once the thread has ended. */
@@ -54,7 +55,7 @@ export class ClaimWatch {
     const before = this.#stall
     this.#stall = null
     const run = thread && (await store.findClaimable(thread.id, clock.now()))
-    if (!thread || run === null || (await store.listLeases(thread.id)).length >= slots) return
+    if (!thread || run === null || (await store.listLeases(thread.id)).length >= slots()) return
     const seen = { beat: `${thread.id} ${thread.counts.claims} ${run}`, now: clock.now() }
     const stall = observeBeat(before, seen, CLAIM_LOOK_MS)
     const message = `The engine has claimed no run for ${STALLED_MS / 1_000} s, with room for one, while ${run} waits.`

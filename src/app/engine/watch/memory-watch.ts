@@ -119,10 +119,11 @@ export class MemoryWatch {
     const { heap, buffers } = await this.#parts.thread.memory()
     const resident = process.memoryUsage.rss()
     if (this.#leastResident !== null) this.#leastResident = Math.min(this.#leastResident, resident)
-    // Without runs at work, or growth beside this engine, others fill the process.
-    const hasGrown = this.#parts.isBusy() && resident - (this.#leastResident ?? resident) > GROWN * memoryBytes
+    // Without growth beside this engine, or runs at work, others fill the process.
+    const hasGrown = resident - (this.#leastResident ?? resident) > GROWN * memoryBytes
+    const isBeyond = this.#parts.isBusy() && resident > memoryBytes
     const uses = [
-      { of: 'process', bytes: resident, most: memoryBytes, isBeyond: hasGrown && resident > memoryBytes },
+      ...(hasGrown ? [{ of: 'process', bytes: resident, most: memoryBytes, isBeyond } as const] : []),
       { of: 'buffers', bytes: buffers, most: heapBytes, isBeyond: buffers > heapBytes },
       { of: 'heap', bytes: heap, most: heapBytes, isBeyond: false },
     ] as const

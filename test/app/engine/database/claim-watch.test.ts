@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { ClaimWatch } from '../../../../src/app/engine/database/claim-watch.ts'
 import { EngineThread } from '../../../../src/app/engine/engine-thread.ts'
 import { Quarantine } from '../../../../src/app/engine/quarantine.ts'
 import { SupervisedEngine } from '../../../../src/app/engine/supervised-engine.ts'
@@ -87,4 +88,30 @@ test('an engine that has room and claims nothing for 30 s, while a run waits, sa
   await expect.poll(async () => (await store.findRun(run))?.status).toBe('completed')
   expect(threads).toHaveLength(2)
   await expect.poll(() => engine.isIdle()).toBe(true)
+})
+
+test.each([
+  { slots: 2, says: 1 },
+  { slots: 1, says: 0 },
+])('a worker with one run at work and $slots slots is stalled where it has room alone', async ({ slots, says }) => {
+  const store = await openSharedStore({ file: join(makeProject({}), 'upshot.db'), vaultKey: Buffer.alloc(32) })
+  const clock = new ManualClock(Date.now())
+  await queueRun(store, 'evt_1', 'follow-up')
+  expect(await store.claimRuns('wrk_1', 1, clock.now())).toHaveLength(1)
+  const waiting = await queueRun(store, 'evt_2', 'follow-up')
+  const told: string[] = []
+  const thread = { id: 'wrk_1', counts: { claims: 1 } } as EngineThread
+  const stalled = async (_: EngineThread, message: string) => void told.push(message)
+  const watch = new ClaimWatch({ store, clock, publish: () => {}, slots: () => slots, thread: () => thread, stalled })
+  onTestFinished(async () => {
+    watch.stop()
+    await store.close()
+  })
+  watch.start()
+  for (let passed = 0; passed < 40; passed += 5) {
+    clock.advance('5s')
+    // The look is over once others are answered.
+    for (let read = 0; read < 3; read++) await store.listLeases('')
+  }
+  expect(told).toEqual(Array(says).fill(expect.stringContaining(waiting)))
 })

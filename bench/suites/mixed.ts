@@ -170,14 +170,15 @@ type Ends = Record<'long' | 'child' | 'short' | 'limited' | 'heldMs' | 'tick' | 
  * last long run has ended, and limited runs while a long line of them stands.
  */
 function measureEnds(runs: readonly EndedRun[]): Ends {
-  const begunAt = Math.min(...runs.map(({ created }) => created))
+  const begunAt = runs.reduce((least, { created }) => Math.min(least, created), Infinity)
+  const latest = (ends: readonly number[]) => ends.reduce((most, at) => Math.max(most, at), begunAt)
   const endsOf = (workflow: string) =>
     runs.flatMap((run) => (run.workflow === workflow && run.finished !== null ? [run.finished] : []))
-  const lastOf = (workflow: string) => Math.max(begunAt, ...endsOf(workflow))
+  const lastOf = (workflow: string) => latest(endsOf(workflow))
   const backlogEndsAt = endsOf('long').length > 0 ? Math.max(lastOf('long'), lastOf('short')) : Infinity
   const rate = (workflow: string, until = Infinity) => {
     const ends = endsOf(workflow).filter((at) => at <= until)
-    return (ends.length * 1_000) / (Math.min(until, Math.max(begunAt, ...ends)) - begunAt)
+    return (ends.length * 1_000) / (Math.min(until, latest(ends)) - begunAt)
   }
   const limited = runs.filter(({ workflow }) => workflow === 'limited')
   const held = limited.flatMap(({ started, finished }) => (started && finished ? [finished - started] : []))

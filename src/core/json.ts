@@ -1,4 +1,4 @@
-import { describeError, UpshotError } from './errors.ts'
+import { describeError, isA, UpshotError } from './errors.ts'
 
 /** Any value that a row can hold as JSON text. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue }
@@ -21,7 +21,10 @@ export function toJson(value: unknown, what: string): string {
   return json
 }
 
-/** Of a Map, a Set or a promise, JSON makes `{}` without a word. */
+/**
+ * Of a Map, a Set or a promise, JSON makes `{}` without a word. An error becomes the same and
+ * passes: in `Promise.allSettled` it may be so rare that no test shows it.
+ */
 function refuseEmptied(value: unknown, what: string): void {
   JSON.stringify(value, (key, inner: unknown) => {
     if (!isEmptied(inner)) return inner
@@ -41,7 +44,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 }
 
 function isEmptied(value: unknown): value is object {
-  if (!isPlainObject(value) || Object.keys(value).length > 0) return false
+  if (!isPlainObject(value) || isA(value, Error) || Object.keys(value).length > 0) return false
   const prototype = Object.getPrototypeOf(value)
   // An object of another realm is plain, too; a boxed number or text keeps its value.
   return prototype !== null && Object.getPrototypeOf(prototype) !== null && typeof value.valueOf() === 'object'

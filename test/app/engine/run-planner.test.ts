@@ -80,7 +80,7 @@ test('a workflow without a module in the folder fails in its plan, and says so',
 
 test('code that waits for ever ends its plan after a while', async () => {
   const { plan } = await openPlanner({ longestMs: 500 })
-  expect((await plan('evt_idle')).reason).toMatch(/^would fail \(Error: Its plan took too long/)
+  expect((await plan('evt_idle')).reason).toMatch(/^would fail \(Error: Planning took too long/)
 })
 
 test('a process that was frozen while another one switched to planning plans what came since', async () => {

@@ -81,7 +81,7 @@ test('every run goes on where it was, every event stays known, and the file open
   const { file, folder, runs } = await fill()
   const place = makeSchema()
   const { rows } = await move(file, place)
-  expect(rows).toMatchObject({ event: 6, event_identity: 6, work: 4, outcome: 2, place: 2, wait: 1 })
+  expect(rows).toMatchObject({ event: 6, event_identity: 6, work: 4, outcome: 2, gate_slot: 2, wait: 1 })
 
   const store = await openTarget(place)
   expect(await store.findRun(runs.done ?? '')).toMatchObject({ status: 'completed', output: '{"n":1}' })

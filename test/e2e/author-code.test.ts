@@ -105,6 +105,28 @@ test.each(Object.entries(HARM))(
   120_000,
 )
 
+test('native code that fills the memory and cannot be ended ends its process, and its run is a suspect', async () => {
+  // V8 looks for an end only where JavaScript is called. This is one native call of 800 MB.
+  const stage = new GuiltyStage(
+    {
+      step: `const { DatabaseSync } = await import('node:sqlite'); const db = new DatabaseSync(':memory:')
+      db.exec(\`CREATE TABLE t AS WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
+        SELECT CASE WHEN i < 2000 THEN randomblob(400000) END FROM n\`)`,
+    },
+    FILLING,
+  )
+  const started = await stage.start()
+  await stage.deliver('evt_guilty', 'file.deleted')
+  expect(await started.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  const ended = started.lines.find(({ message }) => message === 'the engine ended and is started again')
+  expect(ended).toMatchObject({ cause: 'out_of_memory', guilty: [(await stage.guiltyRun())?.id] })
+  expect(JSON.stringify(ended)).toMatch(
+    /The process takes too much: \d+ bytes, where `engine.memoryBytes` is 402653184/,
+  )
+  expect(JSON.stringify(started.lines.at(-1))).toContain('the process ends, to be started again')
+  expect(await stage.store.hasSuspects()).toBe(true)
+}, 60_000)
+
 test('a run that fills four fifths of a limit is told of, and leaves runs a tenth of the slots', async () => {
   const step = `const held = []; while (!existsSync('go-on')) {
       if (held.length < 28) held.push(Buffer.alloc(4_194_304, 1)); await new Promise((done) => setTimeout(done, 20)) }`

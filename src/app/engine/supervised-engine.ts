@@ -1,5 +1,4 @@
 import { url as debuggerUrl } from 'node:inspector'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { countEnd, type EngineEnds, MAX_LOAD_MS } from '../../core/blockage.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
@@ -16,14 +15,13 @@ import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { LoadingModule } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
+import { endProcess } from './watch/end-process.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
 import type { Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
 
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
-/** For the log, and for answers on their way. */
-const LAST_WORDS_MS = 250
 /** Share of the slots that no run gets while memory is short. */
 const HELD = 0.9
 /** Pause after a death could not be written. */
@@ -236,21 +234,13 @@ export class SupervisedEngine implements Engine {
     if (thread.loading) this.#skip(thread.loading, end)
     else this.#skipped.push(...(end.skipped ?? []))
     await this.#bury(thread, end)
-    if (end.cause === 'out_of_memory' && !thread.isGone) return this.#die()
+    if (end.cause === 'out_of_memory' && !thread.isGone) return endProcess(this.#parts.notices.publish)
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()
     await this.#untilLoaded()
     signal.throwIfAborted()
     if (this.#access) await this.#thread.start(this.#access)
     if (!signal.aborted) this.#open()
-  }
-
-  /** The thread keeps its memory until the process ends, and a stop would wait for it for good. */
-  async #die(): Promise<never> {
-    const message = 'Native code that fills the memory cannot be ended: the process ends, to be started again.'
-    this.#parts.notices.publish({ kind: 'fault', where: 'ending an engine', error: { name: 'Error', message } })
-    await sleep(LAST_WORDS_MS)
-    return process.kill(process.pid, 'SIGKILL') as never
   }
 
   /** An engine that cannot load or start is ended, and the next one tries again. */

@@ -9,7 +9,7 @@ const ENOUGH = 0.7
 /** Share of its limit by which a process must have grown beside an engine that is to end. */
 const GROWN = 0.25
 /** The same in bytes: an engine grows by half of that without a fault of its runs. */
-const LEAST_GROWN = 134_217_728
+const MIN_GROWN = 134_217_728
 
 /** Bytes that an engine's thread holds. Buffers are outside its heap. */
 export interface ThreadMemory {
@@ -122,7 +122,7 @@ export class MemoryWatch {
     const resident = process.memoryUsage.rss()
     if (this.#leastResident !== null) this.#leastResident = Math.min(this.#leastResident, resident)
     // Without growth beside this engine, or runs at work, others fill the process.
-    const hasGrown = resident - (this.#leastResident ?? resident) > Math.max(GROWN * memoryBytes, LEAST_GROWN)
+    const hasGrown = resident - (this.#leastResident ?? resident) > Math.max(GROWN * memoryBytes, MIN_GROWN)
     const isBeyond = this.#parts.isBusy() && resident > memoryBytes
     const uses = [
       ...(hasGrown ? [{ of: 'process', bytes: resident, most: memoryBytes, isBeyond } as const] : []),

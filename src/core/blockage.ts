@@ -34,6 +34,7 @@ const SOUND_AFTER_MS = 60_000
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 30_000
 
+/** Ends of an engine in quick succession. */
 export interface EngineEnds {
   /** The last end counts as the first one where the engine lived for a minute before it. */
   count: number

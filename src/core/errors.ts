@@ -57,6 +57,7 @@ export class UpshotError extends Error {
     this.details = fix === undefined ? details : { ...details, fix }
   }
 
+  /** HTTP status that an edge answers with. */
   get status(): number {
     return CODES[this.code].status
   }

@@ -90,14 +90,17 @@ export function accountOwner(account: string, use: 'key' | 'fallback'): string {
   return `account ${use} ${account}`
 }
 
+/** The vault owner of a capture: its own row. */
 export function captureOwner(endpointId: string, id: string): string {
   return `capture ${endpointId} ${id}`
 }
 
+/** The owner that the vault binds a key of the chain to. */
 export function sealKeyOwner(number: number | string): string {
   return `effect key ${number}`
 }
 
+/** The owner that the vault binds an approver to. */
 export function approverOwner(number: number | string): string {
   return `approver ${number}`
 }

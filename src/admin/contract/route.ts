@@ -91,6 +91,7 @@ function complete(name: string, { query, body, ...entry }: Entry) {
   return { ...own, body: body instanceof z.ZodType ? body : z.strictObject({ ...body, ...common, ...body }) }
 }
 
+/** Names of the parameters in a path. */
 type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}/:${infer Name}`

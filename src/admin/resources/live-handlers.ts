@@ -101,6 +101,7 @@ export class LiveFeed {
     }
   }
 
+  /** Resolves with a change, at the moment, or when the page has left. */
   #wait(page: Page, moment: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.clock.at(moment, () => resolve())

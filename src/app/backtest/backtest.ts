@@ -22,6 +22,7 @@ type Code = Pick<IsolatedProcess, 'preview' | 'settings' | 'code'>
 
 interface Options extends PageOptions {
   workflow: string
+  /** Previews the code that is tried. */
   isolated: Code
   /** Previews the code that it is compared with; null: the recordings are the other side. */
   against: Code | null

@@ -82,6 +82,7 @@ export class AccountClients {
     const known = this.#clients.get(name)
     if (known && isDeepStrictEqual(known.access, access)) return known.client
     const client = createFilesClient(this.#optionsOf(name, access))
+    this.#perMinute.set(name, planLimit(access.plan).perMinute)
     this.#opened.add(client)
     this.#clients.set(name, { access, client })
     return client
@@ -136,7 +137,6 @@ export class AccountClients {
   #optionsOf(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClientOptions {
     const { clock, random, priority } = this.#parts
     const burst = burstOf(this.#parts.burst, name)
-    this.#perMinute.set(name, planLimit(plan).perMinute)
     return {
       baseUrl,
       apiKey,

@@ -60,6 +60,7 @@ function camel(flag: string): string {
   return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** A sentence of the schema as the help of an option. */
 function lower(text: string): string {
   return text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()).replace(/\.$/, '')
 }

@@ -173,6 +173,7 @@ export interface DeliveryRecord {
 export interface DeliveryQuery {
   /** Most rows to return. */
   limit: number
+  /** Any of these verdicts. */
   verdicts?: readonly Verdict[]
   endpointId?: string
   /** Received at this moment or later, in epoch milliseconds. */

@@ -5,6 +5,7 @@ import { type FolderCount, foldersAbove } from './folders.ts'
 interface CountLimits {
   /** Effects of one run. */
   perRun?: number | undefined
+  /** Effects within any hour. */
   perHour?: number | undefined
   /** Effects within any day. */
   perDay?: number | undefined

@@ -7,6 +7,7 @@ export interface AskOptions {
   together?: boolean
   /** Hash of the code, where the run's row has none yet. */
   codeHash?: string | undefined
+  /** When an approval that this ask opens expires. */
   expiresAt: number
   /** Distinct people who have to agree to an approval that this ask opens. */
   needs: number

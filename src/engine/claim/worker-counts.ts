@@ -16,6 +16,7 @@ export class WorkerCounts {
     this.#claims = new Int32Array(memory, (CELLS.slots + CELLS.queue) * BYTES, CELLS.claims)
   }
 
+  /** A number that changes with each run that the worker claims. */
   get claims(): number {
     return Atomics.load(this.#claims, 0)
   }
@@ -56,6 +57,7 @@ export class Slots {
     }
   }
 
+  /** Takes all free slots and returns their number. */
   takeAll(): number {
     for (;;) {
       const { free } = this

@@ -132,6 +132,7 @@ function recordedAnswers(steps: readonly Checkpoint[], readOutput: (key: string)
 
 interface Derived {
   now: () => number
+  /** Aborts what is read for an answer. */
   signal: AbortSignal
   /** Whether a delete may look at its file; else only a recording answers it. Default true. */
   looks?: boolean

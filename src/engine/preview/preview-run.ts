@@ -18,6 +18,7 @@ const LIVE: LiveReads = { clock: systemClock, longestMs: MAX_READ_MS, begin: () 
 export interface PreviewControl {
   /** The time of the preview, which answers move, in epoch milliseconds. */
   now: () => number
+  /** Aborts at the end of the preview. */
   signal: AbortSignal
   /** Adds the findings of a run that the step `key` invokes. */
   adopt: (key: string, child: Previewed) => void

@@ -6,6 +6,7 @@ export type Fit = (room: number) => string[]
 /** Lines of a text that wraps; what is beyond is cut. */
 const MAX_LINES = 5
 
+/** A text of one line, cut at its end. */
 export function onOneLine(text: string): Fit {
   return (room) => [cutEnd(oneLine(text), room)]
 }
@@ -38,6 +39,7 @@ export function cutFront(text: string, room: number): string {
     .join('')}`
 }
 
+/** Pads a text at its end to so many columns. */
 export function padColumns(text: string, columns: number): string {
   return `${text}${' '.repeat(Math.max(0, columns - columnsOf(text)))}`
 }

@@ -116,6 +116,7 @@ export function replaceReply(response: Response, fault: Fault): boolean {
 
 const GATEWAY_PAGE = '<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>'
 
+/** Sets rate limit headers that contradict one another. */
 export function contradictRateHeaders(response: Response, now: number): void {
   response.set({
     'X-RateLimit-Limit': '60',

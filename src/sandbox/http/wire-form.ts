@@ -64,6 +64,7 @@ export function withUnknownFields(value: unknown): unknown {
   return { ...Object.fromEntries(fields), addedInALaterVersion: { since: 'v1.9', flags: [true, null] } }
 }
 
+/** Codes that differ in the alternative form. */
 const ALTERNATIVE_CODES: Record<string, string> = { invalid_request: 'invalid_parameter' }
 
 function successMark(form: WireForm): object {

@@ -22,6 +22,7 @@ export function fingerprintOf(path: string): Fingerprint | null {
   }
 }
 
+/** The identity in the text of a fingerprint. */
 export function identityIn(text: string): string {
   return text.split(':').slice(0, 3).join(':')
 }

@@ -37,6 +37,7 @@ export interface Delivery {
 }
 export type DeliveryCause = 'event' | 'resend' | 'backfill' | 'duplicate'
 
+/** A delivery claimed for sending. */
 export interface DueDelivery {
   id: string
   event: StoredEvent

@@ -71,6 +71,7 @@ function hookRequests(): void {
   }
 }
 
+/** Requests of a session are asked one by one. */
 function hookHttp2(): void {
   let isHooked = false
   replace(
@@ -169,6 +170,7 @@ function judgeWrites(socket: net.Socket): void {
   }
 }
 
+/** Bytes as characters of one byte each. */
 function readText({ chunk, encoding }: Written): string {
   return (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk).toString('latin1')
 }

@@ -122,6 +122,7 @@ function drawTree(root: Branch, paint: Output['paint']): string[] {
   return lines
 }
 
+/** An event with its runs, or a run with its steps. A run that a step invoked is below the step. */
 function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, view: View): Branch {
   const { id, event, run, steps, isCut } = node
   const caused = below.get(id) ?? []

@@ -153,6 +153,7 @@ function readSandboxFile(dir: string): SandboxFacts | null {
   }
 }
 
+/** Removes the file when the sandbox stops. */
 export function removeSandboxFile(dir: string): void {
   rmSync(fileIn(dir), { force: true })
 }

@@ -14,6 +14,7 @@ export function macTexts(key: Uint8Array, row: Texts): string {
   return createHmac('sha256', key).update('texts 1\n').update(texts).digest('hex')
 }
 
+/** The MAC of its texts as they were when the row was sealed. */
 export function sealedTexts(key: Uint8Array, row: EffectRecord): string {
   return row.erased === null ? macTexts(key, row) : readErased(row.erased).was
 }

@@ -60,6 +60,7 @@ export class ApprovalProof {
     return this.#hashes.get(item.number) === chainHash(before, item)
   }
 
+  /** The whole hashes of the list that begin so. */
   find(digits: string): string[] {
     return [...this.#numbers.keys()].filter((hash) => hash.startsWith(digits))
   }
@@ -118,6 +119,7 @@ export class ApprovalProof {
 /** The list has another content than its hash, which no word covers. */
 export const CHANGED_LIST = 'its terms or its list were changed after they were hashed'
 
+/** The proof of an approval, of its whole list. */
 export async function loadProof(
   reads: Pick<ProofReads, 'listApprovalItems'>,
   terms: ApprovalTerms,

@@ -134,6 +134,7 @@ export interface FindingKey {
 /** A file of which an event should have told, and none did. */
 export interface FileFinding extends FindingKey {
   state: FindingState
+  /** Number of the sweep that found it. */
   sweep: number
   foundAt: number
   path: string

@@ -11,6 +11,7 @@ interface DecideParts {
   approval: Approval
   /** Items that were shown: an approval covers none below them. */
   items: readonly ApprovalItem[]
+  /** Numbers that are left out. */
   left: ReadonlySet<number>
 }
 

@@ -7,6 +7,7 @@ const END_OF_HEAD = '\r\n\r\n'
  * body, are all that it lets through, whichever library writes them.
  */
 export class WrittenRequests {
+  /** The head of the request that is being written. */
   #head = ''
 
   /** The method of a request that may change something; `bytes`: no request; null: neither. */

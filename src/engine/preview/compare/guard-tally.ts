@@ -9,6 +9,7 @@ export interface Exceeded {
   most: number
   /** Runs, hours or days in which it would. */
   times: number
+  /** The largest sum of one of them. */
   largest: number
 }
 

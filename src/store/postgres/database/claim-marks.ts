@@ -64,6 +64,7 @@ export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], v
 export class ClaimMarks {
   readonly #kinds = { any: new Marks(), unadmitted: new Marks(), suspect: new Marks() }
 
+  /** The start of the next claim. */
   next(kind: ClaimKind, now: number): ClaimStart {
     return this.#kinds[kind].next(now)
   }

@@ -9,6 +9,7 @@ const FILES = readMigrations('postgres')
 export const MIGRATIONS: readonly string[] = FILES.map(({ sql }) => sql)
 
 export interface Schema {
+  /** The number of migrations that made it. */
   version: number
   /** Processes that know so many migrations, or more, may work on it. */
   least: number

@@ -3,6 +3,7 @@ import type pg from 'pg'
 /** Facts of a server on which the safety of its rows and the speed of their changes rest. */
 export interface ServerFacts {
   version: string
+  /** Each commit waits for a standby. */
   isReplicated: boolean
   /** Each commit waits for the disk, and a page that was half written is repaired. */
   isDurable: boolean

@@ -54,6 +54,7 @@ export async function pruneWeek(weeks: Weeks, bounds: PruneBounds, now: number):
   return null
 }
 
+/** Begins the weeks that are missing, from the present one on. */
 async function makeWeeks(weeks: Weeks, kind: WeekKind, now: number): Promise<void> {
   const present = now - ((((now - FIRST_MONDAY) % WEEK_MS) + WEEK_MS) % WEEK_MS)
   const latest = (await weeks.read((t) => t.list(kind))).at(-1)?.from ?? 0

@@ -57,6 +57,7 @@ export function migrate(db: Database): { before: number; after: number } {
   return upgrade.immediate()
 }
 
+/** Names of the tables that the migrations create. */
 export function knownTables(): string[] {
   const text = migrations.map(({ sql }) => sql).join('\n')
   return [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')

@@ -63,6 +63,7 @@ export class EventTable extends Events {
     return content?.bodyHash ? content.bodyHash.equals(hashBody(body)) : content?.body === body
   }
 
+  /** One stream has the events of all accounts. */
   streamOf(): number {
     return STREAM
   }

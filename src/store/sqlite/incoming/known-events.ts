@@ -85,6 +85,7 @@ export class KnownEvents {
     return filter
   }
 
+  /** Number and segment for a new event, which is known from now on. */
   add(identity: Buffer): { seq: number; segment: number } {
     this.#loadFilters()
     const seq = this.#filteredTo + 1
@@ -211,6 +212,7 @@ export class BloomFilter {
     return true
   }
 
+  /** The bytes that the constructor accepts. */
   toBytes(): Buffer {
     return Buffer.from(this.#words.buffer)
   }

@@ -25,6 +25,7 @@ export class BookTable extends Table {
     return save(this.#alerts, rule, JSON.stringify(book), version)
   }
 
+  /** Removes the books of all rules but these. */
   async keepAlertBooks(rules: readonly string[]): Promise<void> {
     await this.#keepAlerts.run([...rules])
   }

@@ -34,6 +34,7 @@ export class ToldTable extends Table {
     await this.#saveProgress.run({ runId, done, total, failed, note, rate, at })
   }
 
+  /** A run that is made from another one has its tags. */
   async copyTags(from: string, to: string): Promise<void> {
     await this.#copyTags.run(to, from)
   }

@@ -148,6 +148,7 @@ export class ScheduleTable extends Table {
     ),
   }
 
+  /** Locks the row to the end of the transaction. */
   async lock(id: string): Promise<KnownSchedule | undefined> {
     return this.#writes.lock.get(id)
   }

@@ -47,6 +47,7 @@ function foldCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
+/** The text as it stands within a JSON text. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }

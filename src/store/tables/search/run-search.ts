@@ -33,6 +33,7 @@ type EndedRow = Omit<EndedFailure, 'error' | 'tags'> & { error: string; tags: st
 const MAX_ROWS = 2_000
 
 interface Span {
+  /** The path, bounded by the slice. */
   path: RunPath
   /** Id of the last row read, with the moment of its making; null where the slice is empty. */
   last: { id: string; createdAt: number } | null

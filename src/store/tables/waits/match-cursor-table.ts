@@ -21,6 +21,7 @@ const HAS_OPEN_WAIT = `((SELECT 1 FROM wait
   WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.stream = match_cursor.stream
     AND wait.is_resolved = 0 ORDER BY account, value, since_seq LIMIT 1) IS NOT NULL)`
 
+/** How far events are matched for each key, and the keys of the matched events. */
 export class MatchCursorTable extends JoinedTable<{ events: Events }> {
   /** Index: primary key, or the unique one. Lists read all rows: one per key and version. */
   readonly #cursors = {

@@ -41,6 +41,7 @@ export function define(command: Command, { out, project }: Cli): void {
 export type Approval = AnswerOf<'GET /approvals/:id'>
 type Items = AnswerOf<'GET /approvals/:id/items'>
 type Item = Items['items'][number]
+/** An item with what its hash covers. */
 export type ApprovalItem = Awaited<ReturnType<typeof readProof>>['items'][number]
 
 /** Items of one answer. */

@@ -119,6 +119,7 @@ function savePlan(
   out.note(`upshot events replay ${event.id} --workflow ${workflow} --plan ${file}`)
 }
 
+/** The gravest finding of all plans decides. */
 function leave(out: Cli['out'], plans: readonly PreviewedJob[]): void {
   const endsAs = (kind: PreviewedJob['end']['kind']) => plans.some(({ end }) => end.kind === kind)
   if (plans.some(({ undeclared }) => undeclared.length > 0)) out.leaveWith('difference')

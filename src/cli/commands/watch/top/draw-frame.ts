@@ -20,6 +20,7 @@ const MAX_WORKING = 5
 /** The largest ones, which fill a line. */
 const MAX_TABLES = 4
 
+/** The lines of a frame, one less than the screen has. */
 export function drawFrame(frame: Frame, screen: Screen): string[] {
   const head = [drawProcess(frame, screen), ...drawRoom(frame, screen), ...drawLoad(frame, screen), '']
   const working = frame.atWork.slice(0, MAX_WORKING)

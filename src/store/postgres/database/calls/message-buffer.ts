@@ -55,6 +55,7 @@ export class MessageBuffer {
     this.#end = this.#bytes.writeInt32BE(value, this.#end)
   }
 
+  /** Writes over four bytes that are there. */
   int32At(at: number, value: number): void {
     this.#bytes.writeInt32BE(value, at)
   }

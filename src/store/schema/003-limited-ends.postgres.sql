@@ -186,7 +186,7 @@ BEGIN
       CROSS JOIN LATERAL (SELECT * FROM work WHERE run_id = given.run OFFSET 0) AS work
     WHERE work.suspicion < 2 AND work.workflow NOT IN (SELECT workflow FROM workflow_pause)
       AND NOT EXISTS (SELECT 1 FROM work AS before WHERE before.status = 'pending' AND before.suspicion < 2
-        AND before.turn >= -1998 AND before.turn < work.turn)),
+        AND before.turn >= -1998 AND before.turn < work.turn OFFSET 0)),
   room AS (
     SELECT given.worker, given.claim, given.at, run.workflow,
       row_number() OVER (PARTITION BY run.workflow ORDER BY given.number) AS number

@@ -105,7 +105,7 @@ test('an end that hands its slot on, planned over a short queue, reads no more o
   const [short, rows] = [await readByEnd(0), 2_000]
   await session.query(
     `INSERT INTO work (run_id, workflow, status)
-       SELECT 'run_' || n, 'other', 'waiting' FROM generate_series(1, ${rows}) AS n`,
+       SELECT 'run_' || n, 'other', (ARRAY['waiting', 'pending'])[1 + n % 2] FROM generate_series(1, ${rows}) AS n`,
   )
   expect(await one.completeRun(next.lease, 'null', NOW, true)).toBeDefined()
   expect(await readByEnd(1)).toBeLessThan(short + 20)

@@ -171,7 +171,9 @@ export class Scheduler {
       if (signal.aborted) return
       // While others are left, the schedule stays due.
       const isLast = tick === ticks.at(-1)
-      await this.#record({ id, name, workflow, plan }, tick, now, isLast ? look : { version, nextAt: now })
+      const about = { id, name, workflow, plan }
+      const isNew = await this.#record(about, tick, now, isLast ? look : { version, nextAt: now })
+      if (isNew === undefined) return
     }
   }
 
@@ -201,13 +203,16 @@ export class Scheduler {
     if (await store.sendScheduled(id, version, now)) publish({ kind: 'run.queued', count: 1 })
   }
 
-  /** A crash between two accounts leaves the moment due, and those recorded are not repeated. */
+  /**
+   * A crash between two accounts leaves the moment due, and those recorded are not repeated.
+   * Undefined: so does a schedule that another session has.
+   */
   async #record(
     { id, plan, ...about }: Recorded,
     tick: DueTick,
     now: number,
     look: ScheduleLook | null,
-  ): Promise<boolean> {
+  ): Promise<boolean | undefined> {
     const { store } = this.#parts
     const accounts = await listTickAccounts(plan, () => store.listAccounts())
     const { overlap } = plan
@@ -216,6 +221,7 @@ export class Scheduler {
       const isLast = account === accounts.at(-1)
       const how = look === null ? { isManual: true } : { look }
       const run = await store.recordTick(id, tick, now, { overlap, account, isLast, ...how })
+      if (run === undefined) return undefined
       // The moments that were missed are told of once.
       if (run !== null) this.#announce(about, isLast ? tick : { ...tick, missed: 0 }, { account, run })
       isNew ||= run !== null

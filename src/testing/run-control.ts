@@ -57,10 +57,10 @@ export class RunControl {
     account: string | undefined,
   ): Promise<string> {
     const { store, now } = this.#parts
-    const runs: (string | null)[] = []
+    const runs: (string | null | undefined)[] = []
     for (const each of account === undefined ? await listTickAccounts(schedule, () => store.listAccounts()) : [account])
       runs.push(await store.recordTick(id, { scheduledFor, missed: 0 }, now(), { account: each }))
-    const run = runs.find((each) => each !== null)
+    const run = runs.find((each) => each != null)
     if (run != null) return run
     throw new UpshotError('conflict', `The tick of "${id}" at ${isoTime(scheduledFor)} already has its run.`)
   }

@@ -95,7 +95,7 @@ describeStores((test) => {
     const look = { version: due?.version ?? 0, nextAt: NOW + 9 * HOUR }
     await store.editSchedule({ ...acme(), plan: planCron('0 4 * * *') }, NOW + 1)
     await store.lookAtSchedule('sch_1', look, NOW + 2)
-    expect(await store.recordTick('sch_1', { scheduledFor: NOW + 2, missed: 0 }, NOW + 2, { look })).toBeNull()
+    expect(await store.recordTick('sch_1', { scheduledFor: NOW + 2, missed: 0 }, NOW + 2, { look })).toBeUndefined()
     expect(await store.listDueSchedules(NOW + 2, { limit: 9 })).toMatchObject([{ id: 'sch_1', lastAt: NOW + 1 }])
   })
 

@@ -44,13 +44,6 @@ async function addSchedules(store: Store): Promise<void> {
   await add('fill', null, { kind: 'backfill', of: 'sch_hourly', line: LINE, from: FROM, to, perMinute: 6_000 })
 }
 
-async function hasUnfinished(store: Store, workflow: string): Promise<boolean> {
-  for (const status of ['pending', 'running', 'waiting'] as const) {
-    if ((await store.listRuns({ workflow, status, limit: 1 })).length > 0) return true
-  }
-  return false
-}
-
 /** Each second from the first tick of a line in code to its last has one run, which has ended. */
 async function expectEverySecond(store: Store, id: string): Promise<void> {
   const runs = await store.listRuns({ workflow: id, limit: 10_000 })
@@ -90,7 +83,7 @@ test.each(DATABASES)(
         }
         while ((await countEnded()) < due || (await store.findSchedule('fill'))?.doneAt == null) await pause(20)
         for (const id of LINES) await store.pauseSchedule(id, true, Date.now())
-        for (const id of LINES) while (await hasUnfinished(store, id)) await pause(20)
+        for (const id of LINES) while ((await store.findSchedule(id))?.unfinished !== 0) await pause(20)
         for (const each of living) each.kill('SIGKILL')
 
         for (const id of LINES) await expectEverySecond(store, id)

@@ -116,7 +116,7 @@ function handleActs(parts: ResourceParts): Handlers<`POST /schedules/:name/${Act
       const runs: Run[] = []
       for (const account of accounts) {
         const run = await writes.recordTick(id, { scheduledFor, missed: 0 }, now, { ...options, account })
-        if (run !== null) runs.push(await requireRun(store, run))
+        if (run != null) runs.push(await requireRun(store, run))
       }
       if (runs.length > 0) return { items: await describeRuns(store, runs, caller) }
       throw new UpshotError('conflict', `The schedule ${name} has a tick at this moment already.`)

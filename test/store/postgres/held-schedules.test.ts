@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
+import { planAccount } from '../../../src/core/service/account.ts'
 import { SchedulerBench } from '../../schedule/support/scheduler-bench.ts'
 import { saveLine } from '../../support/lines.ts'
 import { openTwo } from './support/open-two.ts'
+
+const ACME = planAccount(
+  {
+    ...{ name: 'acme', plan: 'pro', baseUrl: 'https://api.example.com/v1', apiKey: 'sk_live_acme', fallbackKey: null },
+    storages: { storage_a: 'a', storage_b: 'b', storage_c: 'c' },
+  },
+  0,
+)
 
 test('a schedule that another session has is looked at now and then, and run once it is free', async () => {
   const { one, session } = await openTwo()
@@ -31,3 +40,28 @@ test('a schedule that another session has is looked at now and then, and run onc
   expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
   expect(bench.heard('fault')).toEqual([])
 })
+
+test.each([
+  { left: 'moment', options: { catchUp: 'all', within: '7d' }, until: '2026-05-04T03:00Z', most: ['02', '03', '04'] },
+  { left: 'account', options: { accounts: 'each' }, until: '2026-05-02T03:00Z', most: ['02', '02'] },
+] as const)(
+  'the $left whose row another session had, and left as it was, comes before the next one',
+  async ({ options, until, most }) => {
+    const { one, session } = await openTwo()
+    const recordTick: typeof one.recordTick = async (...given) => {
+      const run = await one.recordTick(...given)
+      // As if the other scheduler were killed before its commit.
+      await session.query('ROLLBACK')
+      return run
+    }
+    const through = { recordTick, listAccounts: async () => [ACME] }
+    const bench = new SchedulerBench('2026-05-01T12:00Z', { store: one, through, ...options })
+    await bench.start()
+
+    await session.query('BEGIN')
+    await session.query(`SELECT 1 FROM schedule WHERE id = 'nightly' FOR UPDATE`)
+    await bench.wakeAt(until)
+    await bench.wakeAt(until.replace('Z', ':01.100Z'))
+    expect(await bench.ticks()).toEqual(most.map((day) => `2026-05-${day}T03:00Z`))
+  },
+)

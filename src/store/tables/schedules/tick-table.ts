@@ -72,22 +72,25 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
   )
 
   /**
-   * Saves a tick and its run in one commit, and returns the run's id. Null when the tick exists,
-   * its schedule is paused, or is another than the scheduler looked at. `overlap` may queue or skip
-   * the run. A schedule that is not there is a line of the workflow with this id.
+   * Saves a tick and its run in one commit, and returns the run's id. Null when the tick exists, or
+   * its schedule is paused. `overlap` may queue or skip the run. A schedule that is not there is a
+   * line of the workflow with this id.
+   *
+   * Undefined when the moment is undecided: another session has the schedule, or it has changed
+   * since the look. A later moment, or account, would count this one as handled.
    */
   async recordTick(
     schedule: string,
     { scheduledFor, missed }: DueTick,
     now: number,
     options: TickOptions = {},
-  ): Promise<string | null> {
+  ): Promise<string | null | undefined> {
     const { overlap = 'allow', account = DEFAULT_ACCOUNT, isLast = true, isManual = false, look } = options
     const known = await (look ? this.parts.schedules.take(schedule) : this.parts.schedules.lock(schedule))
     const { workflow = schedule, input = null, depth = 0 } = known ?? {}
+    if (look !== undefined && known?.version !== look.version) return undefined
     // A line in code may have no row: tests and moves record for its workflow. No other one may.
-    if (!known && schedule.startsWith('sch_')) return null
-    if (workflow === null || (look !== undefined && known?.version !== look.version)) return null
+    if (workflow === null || (!known && schedule.startsWith('sch_'))) return null
     // Another scheduler has recorded the moment, for all its accounts.
     if (look !== undefined && (known?.handledAt ?? 0) >= scheduledFor) return null
     const isSuppressed = !isManual && (known?.pausedAt ?? null) !== null

@@ -23,6 +23,7 @@ import { hooks } from './suites/hooks.ts'
 import { ingest } from './suites/ingest.ts'
 import { ledger } from './suites/ledger.ts'
 import { lists } from './suites/lists.ts'
+import { many } from './suites/many.ts'
 import { metrics } from './suites/metrics.ts'
 import { mixed } from './suites/mixed.ts'
 import { pages } from './suites/pages.ts'
@@ -46,6 +47,7 @@ const SUITES: readonly Suite[] = [
   ingest,
   receive,
   growth,
+  many,
   start,
   engine,
   claim,

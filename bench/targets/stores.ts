@@ -14,6 +14,7 @@ const BODY_BYTES = 1_000
 const STEPS = 3
 /** Deliveries and runs that are under way at once. */
 const AT_ONCE = 50
+const HOUR_MS = 3_600_000
 
 let store: Store
 const worker = newId('wrk', Date.now())
@@ -201,6 +202,40 @@ async function claimOnce({ limit }: { limit: number }): Promise<number> {
   return micros
 }
 
+/** Rows of one timed call. */
+const ROWS = { ingest: 500, claim: 50, list: 50, search: 5_000, prune: 200 }
+const NOWHERE = { words: ['nowhere'] }
+let prunedTo: string | null = null
+
+const TIMED = {
+  async ingest() {
+    for (let sent = 0; sent < ROWS.ingest; sent += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => deliver('default', false)))
+  },
+  claim: () => claimOnce({ limit: ROWS.claim }),
+  async list() {
+    const slice = { rows: ROWS.search, limit: ROWS.list, after: null }
+    for (const status of ['completed', 'waiting', 'failed'] as const) await store.searchRuns({ status }, slice)
+  },
+  async search() {
+    await store.searchEvents(NOWHERE, { rows: ROWS.search, limit: ROWS.list, after: null })
+  },
+  async prune() {
+    const before = Date.now() - HOUR_MS
+    const slice = { kind: 'deliveries', before, limit: ROWS.prune, after: prunedTo } as const
+    const { pruned, next } = await store.prune(slice)
+    if (pruned === 0) throw new Error('no delivery was old enough to go')
+    prunedTo = next
+  },
+}
+
+/** Milliseconds of one of these calls. */
+async function timeCall({ call }: { call: keyof typeof TIMED }): Promise<number> {
+  const begunAt = performance.now()
+  await TIMED[call]()
+  return performance.now() - begunAt
+}
+
 /** Makes the next weeks, and removes one that is over. */
 async function pruneWeek({ at, runs }: { at: number; runs: number | null }): Promise<void> {
   const kept = {
@@ -216,4 +251,4 @@ async function pruneWeek({ at, runs }: { at: number; runs: number | null }): Pro
   if (runs !== null && pruned === null) throw new Error('no week was removed')
 }
 
-answerCalls({ open, belt, queueAtGates, endAtGates, drain, deliverFor, hold, claimOnce, pruneWeek })
+answerCalls({ open, belt, queueAtGates, endAtGates, drain, deliverFor, hold, claimOnce, timeCall, pruneWeek })

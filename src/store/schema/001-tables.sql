@@ -277,6 +277,10 @@ CREATE INDEX work_ready   ON work (turn, run_id) WHERE status = 'pending' AND su
 CREATE INDEX work_suspect ON work (turn, run_id) WHERE status = 'pending' AND suspicion >= 2;
 CREATE INDEX work_waiting ON work (due_at)       WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND due_at IS NULL;
+-- Runs that only a person lets go on are few, however many wait for events.
+CREATE INDEX work_for_person ON work (run_id)
+  WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS DISTINCT FROM 'in_line'
+    AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished');
 CREATE INDEX work_paused  ON work (workflow, run_id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
 CREATE INDEX work_ticking ON work (tick_schedule, tick_account, tick_at) WHERE tick_at IS NOT NULL;

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { PAUSED_REASON } from '../../../src/core/runs/run.ts'
 import { PRUNE_KINDS, type PruneBounds, type PruneQuestion } from '../../../src/core/store/retention.ts'
 import type { ReadStore, Store } from '../../../src/core/store/store.ts'
 import { concurrency, planAdmission, throttle } from '../../contract/support/ask-admission.ts'
@@ -282,6 +283,36 @@ test('no call reads a table from end to end, with statistics or without', async 
     if (when === 'analyzed') await client.query('ANALYZE')
     expect(await listWideReads(store, counts, when), when).toEqual([])
   }
+})
+
+/** Unfinished runs that are counted at the most before a list of one status. */
+const MAX_COUNTED = 5_001
+const WAITS = 20_000
+
+test('lists and counts of runs that wait read few of them, however many wait', async () => {
+  const place = await makeDatabase()
+  const store = await openTestPostgres(place)
+  const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
+  await client.connect()
+  onTestFinished(() => client.end())
+  const id = `'run_' || lpad(n::text, 23, '0')`
+  const numbers = `generate_series(1, ${WAITS}) AS n`
+  await client.query(`INSERT INTO run (id, workflow, created_at) SELECT ${id}, 'w1', n FROM ${numbers}`)
+  await client.query(
+    `INSERT INTO work (run_id, workflow, status, awaits, due_at, reason)
+     SELECT ${id}, 'w1', 'waiting', CASE n % 3 WHEN 0 THEN 1 ELSE 0 END, CASE n % 3 WHEN 1 THEN ${NOW + HOUR} END,
+       CASE n % 3 WHEN 2 THEN '${PAUSED_REASON}' END FROM ${numbers}`,
+  )
+  await client.query('VACUUM ANALYZE run, work')
+  const counts = countRowsRead()
+  for (const filter of [{ status: 'waiting' }, { status: 'waiting', workflow: 'w1' }, { status: 'pending' }] as const)
+    await store.searchRuns(filter, SLICE)
+  await store.searchRuns({ waitsForPerson: true }, SLICE)
+  await store.countRuns(0)
+  const wide = counts.filter(({ text, rows }) =>
+    Object.values(rows).some((read) => read > (text.includes('AS few') ? MAX_COUNTED : MAX_READ)),
+  )
+  expect(wide).toEqual([])
 })
 
 /** The calls of which a statement read more rows of a large table than it should. */

@@ -177,6 +177,15 @@ test('no statement of a run sorts anything but its own steps', () => {
   ])
 })
 
+test('a few unfinished runs are found among many by the index of their status', () => {
+  const plan = planOf('FROM (SELECT id FROM (SELECT run_id AS id FROM work WHERE status =')
+  expect(plan).toEqual(expect.arrayContaining([expect.stringContaining('USING INDEX work_ready')]))
+  expect(plan).not.toContain('SCAN work')
+  for (const line of planOf('work.reason NOT IN').filter((each) => /\bwork\b/.test(each)))
+    expect(line).toMatch(/INDEX work_(for_person|ready|suspect|leased|waiting|untimed)|work USING PRIMARY KEY/)
+  expect(planOf('FROM (SELECT 1 FROM work WHERE work.status').join('\n')).toContain('INDEX work_for_person')
+})
+
 test('a known event is looked up within one segment of the index', () => {
   const byIdentity = 'SEARCH event USING COVERING INDEX event_identity (segment=? AND identity=?)'
   expect(planOf('WHERE segment = +? AND identity = +?')).toEqual([byIdentity])

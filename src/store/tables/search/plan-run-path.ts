@@ -3,7 +3,7 @@ import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import { isFinished, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
 import type { Tag } from '../../../core/runs/told/tags.ts'
-import type { Dialect } from '../../dialect.ts'
+import type { Connection } from '../../connection.ts'
 import { type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import type { Events } from '../incoming/events.ts'
 import { FOR_PERSON, UNFINISHED } from '../runs/open-runs.ts'
@@ -44,9 +44,9 @@ async function findRarest(given: readonly Tag[], told: ToldTable): Promise<Rares
   return counted.reduce<Rarest | null>((least, each) => (least && least.runs <= each.runs ? least : each), null)
 }
 
-export async function planRunPath(filter: RunFilter, tables: SearchedTables, sql: Dialect): Promise<RunPath> {
+export async function planRunPath(filter: RunFilter, tables: SearchedTables, db: Connection): Promise<RunPath> {
   const rarest = await findRarest(filter.tags ?? [], tables.told)
-  const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, { ...tables, sql, rarest })
+  const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, { ...tables, db, rarest })
   const rest: RunFilter = { ...filter }
   if (source === TAGGED) rest.tags = filter.tags?.filter((tag) => tag !== rarest?.tag) ?? []
   for (const name of answered) delete rest[name]
@@ -56,6 +56,7 @@ export async function planRunPath(filter: RunFilter, tables: SearchedTables, sql
 
 /** Each has an index that ends in the id, or few rows. */
 const FOR_PEOPLE = `(SELECT run_id AS id FROM work WHERE ${FOR_PERSON})`
+const WORK = '(SELECT run_id AS id FROM work)'
 const ENDED = '(SELECT run_id AS id, status, workflow FROM outcome)'
 const TAGGED = '(SELECT run_id AS id, name, value FROM run_tag)'
 const RESOLVED = '(SELECT run_id AS id FROM outcome WHERE resolution IS NOT NULL)'
@@ -78,13 +79,13 @@ interface Index {
  */
 async function chooseIndex(
   filter: RunFilter,
-  { events, sql, rarest }: SearchedTables & { sql: Dialect; rarest: Rarest | null },
+  { events, db, rarest }: SearchedTables & { db: Connection; rarest: Rarest | null },
 ): Promise<Index> {
   const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup, resolved } =
     filter
   if (eventId !== undefined) {
     const seqs = await events.findSeqs(eventId, account)
-    return { along: [[sql.isOneOf('run.event_seq', 'bigint'), seqs]], answered: ['eventId', 'account'] }
+    return { along: [[db.sql.isOneOf('run.event_seq', 'bigint'), seqs]], answered: ['eventId', 'account'] }
   }
   if (originRun !== undefined) return { along: [['run.origin_run = ?', originRun]], answered: ['originRun'] }
   if (parentRun !== undefined) return { along: [['run.parent_run = ?', parentRun]], answered: ['parentRun'] }
@@ -93,8 +94,23 @@ async function chooseIndex(
   if (waitsForPerson) return { source: FOR_PEOPLE, answered: ['waitsForPerson'] }
   if (resolved) return { source: RESOLVED, answered: ['resolved'] }
   const isOfFailed = [error, step, failureGroup, resolved].some((part) => part !== undefined)
-  const byStatus = chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
+  const { status } = filter
+  if (!isOfFailed && (status === 'pending' || status === 'running' || status === 'waiting')) {
+    return await chooseUnfinished(UNFINISHED[status], db)
+  }
+  const byStatus = chooseByStatus(isOfFailed ? 'failed' : status, workflow, status)
   return byStatus.source === undefined ? (tagged ?? byStatus) : byStatus
+}
+
+/**
+ * The indexes of these runs have another order. So a few of them are sorted; where there are many,
+ * all unfinished runs are read by their ids.
+ */
+async function chooseUnfinished(source: string, db: Connection): Promise<Index> {
+  const count = db.pluck<[], number>(`SELECT count(*) FROM (SELECT 1 FROM ${source} AS one LIMIT ${FEW + 1}) AS few`)
+  if (((await count.get()) ?? 0) > FEW) return { source: WORK }
+  // Without a bound, SQLite would read the whole table in the order of its ids.
+  return { source: `(SELECT id FROM ${source} AS few LIMIT ${2 * FEW})`, answered: ['status'] }
 }
 
 /** `asked` is the filter's own status, which may contradict that of its other parts. */
@@ -116,11 +132,6 @@ function chooseByStatus(
       }
     case 'canceled':
       return { source: ENDED, along: [[`${ENDED_BADLY} AND run.status = 'canceled'`]], answered }
-    // Unfinished runs are few, but their indexes have another order, so these are sorted.
-    case 'pending':
-    case 'running':
-    case 'waiting':
-      return { source: UNFINISHED[status], answered }
     default:
       return {}
   }
@@ -143,13 +154,14 @@ const HAS_TAG = '(SELECT value FROM run_tag WHERE run_tag.run_id = run.id AND ru
  * rows, and reads no more than that. `IS NOT DISTINCT FROM` keeps the order of the joins.
  */
 const HAS_ENDED = 'run.end_status IS NOT DISTINCT FROM ?'
+const IS_UNFINISHED = 'run.work_status IS NOT DISTINCT FROM ?'
 
 /** Conditions on single rows, for the parts that no index answers. */
 function describeRest(filter: RunFilter): Condition[] {
   const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson } = filter
   const { error, step, resolved, failureGroup, tags = [] } = filter
   const conditions: Condition[] = []
-  if (status !== undefined) conditions.push([isFinished(status) ? HAS_ENDED : 'run.status = ?', status])
+  if (status !== undefined) conditions.push([isFinished(status) ? HAS_ENDED : IS_UNFINISHED, status])
   if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
   if (statuses !== undefined) conditions.push([`run.status IN (${statuses.map(() => '?')})`, ...statuses])
   if (resolved !== undefined) conditions.push([`run.resolution IS ${resolved ? 'NOT NULL' : 'NULL'}`])

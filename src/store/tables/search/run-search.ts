@@ -86,7 +86,7 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
 
   /** One slice of the runs that match; `searchPage` joins slices. */
   async searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
-    const path = await planRunPath(filter, this.parts, this.db.sql)
+    const path = await planRunPath(filter, this.parts, this.db)
     if (!path.isWhole || filter.workflow === undefined) return this.#searchPath(path, slice)
     const zone = await this.#zones.find(filter.workflow, slice.after)
     const part = await this.#searchPath(narrow(path, { from: zone.from }), slice)
@@ -106,7 +106,7 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
 
   /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   async groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>> {
-    const path = await planRunPath({ ...filter, status: 'failed' }, this.parts, this.db.sql)
+    const path = await planRunPath({ ...filter, status: 'failed' }, this.parts, this.db)
     const span = await this.#findSpan(path, slice)
     const { where, values } = buildWhere(conditionsOf(span.path))
     const rows = this.db.prepare<unknown[], FailureRow>(

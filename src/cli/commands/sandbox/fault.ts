@@ -1,11 +1,9 @@
-import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { parseJson } from '../../../core/json.ts'
 import { parseDuration } from '../../../core/time.ts'
 import { FAULT_TARGETS, type Fault, type FaultInput, faultInput } from '../../../sandbox/faults/fault-rule.ts'
-import type { Cli } from '../../command.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
+import type { Column } from '../../terminal/table.ts'
+import { atSandbox, isRehearsal, sandboxCommand, showRows } from './sandbox-command.ts'
 
 export interface OrderedFault {
   text: string
@@ -70,20 +68,20 @@ function refuse(text: string, why: string): UpshotError {
   return new UpshotError('invalid_request', `The fault "${text}": ${why}.`, { fix: FIX })
 }
 
-export function add(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<words...>', 'where, what and how often, such as: files.delete 503 x2')
-    .addHelpText('after', `\n${FIX}`)
-    .action(async (words, choice) => {
-      const text = words.join(' ')
-      const rule = readFault(text)
-      const sandbox = await findSandbox(project, choice)
-      if (isRehearsal(out, `add the fault ${text}`)) return
-      const fault = await sandbox.post<Fault>('/faults', rule)
-      out.result(fault, () => [`${fault.id}  ${text}`])
-      out.note(`Remove it with "upshot sandbox fault clear ${fault.id}".`)
-    })
-}
+export const add = sandboxCommand(
+  (command) =>
+    command
+      .argument('<words...>', 'where, what and how often, such as: files.delete 503 x2')
+      .addHelpText('after', `\n${FIX}`),
+  async ({ out, sandbox }, _, words) => {
+    const text = words.join(' ')
+    const rule = readFault(text)
+    if (isRehearsal(out, `add the fault ${text}`)) return
+    const fault = await sandbox.post<Fault>('/faults', rule)
+    out.result(fault, () => [`${fault.id}  ${text}`])
+    out.note(`Remove it with "upshot sandbox fault clear ${fault.id}".`)
+  },
+)
 
 const LIST_COLUMNS: Column<Fault>[] = [
   { title: 'ID', value: ({ id }) => id },
@@ -93,28 +91,22 @@ const LIST_COLUMNS: Column<Fault>[] = [
   { title: 'RULE', value: describeRule },
 ]
 
-export function list(command: Command, { out, project }: Cli): void {
-  atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(project, choice)
-    const faults = await sandbox.get<Fault[]>('/faults')
-    out.result(faults, () => formatTable(faults, LIST_COLUMNS, out))
-    if (faults.length === 0) out.note('No fault. Add one with "upshot sandbox fault add <words>".')
-  })
-}
+export const list = atSandbox(async ({ out, sandbox }) => {
+  const faults = await sandbox.get<Fault[]>('/faults')
+  showRows(out, faults, LIST_COLUMNS, 'No fault. Add one with "upshot sandbox fault add <words>".')
+})
 
 function describeRule({ id: _id, on: _on, seen: _seen, struck: _struck, times: _times, ...rule }: Fault): string {
   return JSON.stringify(rule)
 }
 
-export function clear(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('[fault]', 'id of the fault, flt_…, from "upshot sandbox fault list" (default: all)')
-    .action(async (id, choice) => {
-      const sandbox = await findSandbox(project, choice)
-      const before = await sandbox.get<Fault[]>('/faults')
-      const cleared = id === undefined ? before.map((fault) => fault.id) : [id]
-      if (isRehearsal(out, `remove ${cleared.length} faults`)) return
-      await sandbox.delete(id === undefined ? '/faults' : `/faults/${encodeURIComponent(id)}`)
-      out.result({ cleared }, () => [`Removed ${cleared.length} ${cleared.length === 1 ? 'fault' : 'faults'}.`])
-    })
-}
+export const clear = sandboxCommand(
+  (command) => command.argument('[fault]', 'id of the fault, flt_…, from "upshot sandbox fault list" (default: all)'),
+  async ({ out, sandbox }, _, id) => {
+    const before = await sandbox.get<Fault[]>('/faults')
+    const cleared = id === undefined ? before.map((fault) => fault.id) : [id]
+    if (isRehearsal(out, `remove ${cleared.length} faults`)) return
+    await sandbox.delete(id === undefined ? '/faults' : `/faults/${encodeURIComponent(id)}`)
+    out.result({ cleared }, () => [`Removed ${cleared.length} ${cleared.length === 1 ? 'fault' : 'faults'}.`])
+  },
+)

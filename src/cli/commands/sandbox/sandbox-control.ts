@@ -1,23 +1,15 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { askSandbox } from '../../../app/service/ask-sandbox.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Project } from '../../open/open-project.ts'
 import { findRunningApp } from '../../open/running-app.ts'
-import type { Output } from '../../terminal/output.ts'
 
-interface SandboxChoice {
+/** The options that choose a running sandbox. */
+export interface SandboxChoice {
   url?: string | undefined
   dir?: string | undefined
-}
-
-/** Adds the options that choose a running sandbox. */
-export function atSandbox(command: Command) {
-  return command
-    .option('--url <url>', 'address of the sandbox (default: the running sandbox of this project)')
-    .option('--dir <dir>', 'folder of the sandbox, as given to "upshot sandbox start --dir <dir>"')
 }
 
 /** A client of a sandbox's control API. */
@@ -113,13 +105,6 @@ function notRunning(message: string): UpshotError {
   return new UpshotError('not_running', message, {
     fix: 'Start one with "upshot sandbox start" or "upshot dev", or name one with --url.',
   })
-}
-
-/** Under `--dry-run`: prints what would be done and returns true. */
-export function isRehearsal(out: Output, would: string): boolean {
-  if (!out.given.dryRun) return false
-  out.result({ done: false, would }, () => [`Would ${would}.`])
-  return true
 }
 
 /** A path of the control API with its query, without undefined values. */

@@ -1,58 +1,51 @@
-import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
-import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
+import { atSandbox, isRehearsal, sandboxCommand } from './sandbox-command.ts'
 
 /** `upshot sandbox snapshot save <name>`: saves the state; asks before it replaces a snapshot. */
-export function save(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<name>', 'name of the snapshot: letters, digits and "-"')
-    .addHelpText('after', '\nRunning transfers are canceled, so that no file changes while the snapshot is saved.')
-    .action(async (name, choice) => {
-      const sandbox = await findSandbox(project, choice)
-      const exists = (await sandbox.get<string[]>('/snapshots')).includes(name)
-      if (!exists && isRehearsal(out, `save the state as "${name}"`)) return
-      const isConfirmed = !exists || (await confirm(out, { will: `replace the snapshot "${name}"` }))
-      if (isConfirmed) await sandbox.put(`/snapshots/${encodeURIComponent(name)}`)
-      out.result({ name, saved: isConfirmed, replaced: exists && isConfirmed }, () => [
-        isConfirmed
-          ? `Saved the snapshot "${name}". Restore it with "upshot sandbox snapshot load ${name}".`
-          : 'Nothing was saved.',
-      ])
-    })
-}
+export const save = sandboxCommand(
+  (command) =>
+    command
+      .argument('<name>', 'name of the snapshot: letters, digits and "-"')
+      .addHelpText('after', '\nRunning transfers are canceled, so that no file changes while the snapshot is saved.'),
+  async ({ out, sandbox }, _, name) => {
+    const exists = (await sandbox.get<string[]>('/snapshots')).includes(name)
+    if (!exists && isRehearsal(out, `save the state as "${name}"`)) return
+    const isConfirmed = !exists || (await confirm(out, { will: `replace the snapshot "${name}"` }))
+    if (isConfirmed) await sandbox.put(`/snapshots/${encodeURIComponent(name)}`)
+    out.result({ name, saved: isConfirmed, replaced: exists && isConfirmed }, () => [
+      isConfirmed
+        ? `Saved the snapshot "${name}". Restore it with "upshot sandbox snapshot load ${name}".`
+        : 'Nothing was saved.',
+    ])
+  },
+)
 
-export function load(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<name>', 'name of the snapshot, from "upshot sandbox snapshot list"')
-    .action(async (name, choice) => {
-      const sandbox = await findSandbox(project, choice)
-      const known = await sandbox.get<string[]>('/snapshots')
-      if (!known.includes(name)) {
-        throw new UpshotError('not_found', `There is no snapshot "${name}".`, {
-          fix:
-            known.length === 0
-              ? 'Save one with "upshot sandbox snapshot save <name>".'
-              : `Choose one of: ${known.join(', ')}.`,
-        })
-      }
-      const isConfirmed = await confirm(out, {
-        will: `restore the sandbox at ${sandbox.origin} from the snapshot "${name}"`,
-        things: ['the current files, keys, webhooks, events, deliveries, faults, settings and clock are lost'],
+export const load = sandboxCommand(
+  (command) => command.argument('<name>', 'name of the snapshot, from "upshot sandbox snapshot list"'),
+  async ({ out, sandbox }, _, name) => {
+    const known = await sandbox.get<string[]>('/snapshots')
+    if (!known.includes(name)) {
+      throw new UpshotError('not_found', `There is no snapshot "${name}".`, {
+        fix:
+          known.length === 0
+            ? 'Save one with "upshot sandbox snapshot save <name>".'
+            : `Choose one of: ${known.join(', ')}.`,
       })
-      if (isConfirmed) await sandbox.post(`/snapshots/${encodeURIComponent(name)}/restore`)
-      out.result({ name, loaded: isConfirmed }, () => [
-        isConfirmed ? `Restored the snapshot "${name}".` : 'Nothing was restored.',
-      ])
+    }
+    const isConfirmed = await confirm(out, {
+      will: `restore the sandbox at ${sandbox.origin} from the snapshot "${name}"`,
+      things: ['the current files, keys, webhooks, events, deliveries, faults, settings and clock are lost'],
     })
-}
+    if (isConfirmed) await sandbox.post(`/snapshots/${encodeURIComponent(name)}/restore`)
+    out.result({ name, loaded: isConfirmed }, () => [
+      isConfirmed ? `Restored the snapshot "${name}".` : 'Nothing was restored.',
+    ])
+  },
+)
 
-export function list(command: Command, { out, project }: Cli): void {
-  atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(project, choice)
-    const names = await sandbox.get<string[]>('/snapshots')
-    out.result(names, () => names)
-    if (names.length === 0) out.note('No snapshot yet. Save one with "upshot sandbox snapshot save <name>".')
-  })
-}
+export const list = atSandbox(async ({ out, sandbox }) => {
+  const names = await sandbox.get<string[]>('/snapshots')
+  out.result(names, () => names)
+  if (names.length === 0) out.note('No snapshot yet. Save one with "upshot sandbox snapshot save <name>".')
+})

@@ -1,37 +1,33 @@
 import { openAsBlob, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
-import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { UpshotError } from '../../../core/errors.ts'
 import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { WireEntry } from '../../../sandbox/index.ts'
-import type { Cli } from '../../command.ts'
-import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './sandbox-control.ts'
+import type { Column } from '../../terminal/table.ts'
+import { doConfirmed, isRehearsal, sandboxCommand, showRows } from './sandbox-command.ts'
+import { type SandboxControl, withQuery } from './sandbox-control.ts'
 
-export function put(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<file>', 'local file, or - for standard input')
-    .argument('<storage:/path>', 'target path; after a final / the name of the file is added', parseSandboxPlace)
-    .action(async (file, { storage, path: given }, choice) => {
-      if (file === '-' && given.endsWith('/'))
-        throw new UpshotError('invalid_request', 'Standard input has no file name to add to the path.', {
-          fix: 'Write the whole path, such as storage_a:/in/report.pdf.',
-        })
-      const path = given.endsWith('/') ? `${given}${basename(file)}` : given
-      const content = file === '-' ? await readAll(out) : await openFile(file)
-      const sandbox = await findSandbox(project, choice)
-      if (isRehearsal(out, `put ${formatBytes(content.size)} at ${storage}:${path}`)) return
-      const entry = await sandbox.put<WireEntry>(withQuery(`/storages/${storage}/content`, { path }), content)
-      out.result({ storage, ...entry }, () => [
-        `${storage}:${entry.path}  ${formatBytes(entry.size ?? 0)}  ${entry.id}`,
-      ])
-    })
-}
+export const put = sandboxCommand(
+  (command) =>
+    command
+      .argument('<file>', 'local file, or - for standard input')
+      .argument('<storage:/path>', 'target path; after a final / the name of the file is added', parseSandboxPlace),
+  async ({ out, sandbox }, _, file, { storage, path: given }) => {
+    if (file === '-' && given.endsWith('/'))
+      throw new UpshotError('invalid_request', 'Standard input has no file name to add to the path.', {
+        fix: 'Write the whole path, such as storage_a:/in/report.pdf.',
+      })
+    const path = given.endsWith('/') ? `${given}${basename(file)}` : given
+    const content = file === '-' ? await readAll(out) : await openFile(file)
+    if (isRehearsal(out, `put ${formatBytes(content.size)} at ${storage}:${path}`)) return
+    const entry = await sandbox.put<WireEntry>(withQuery(`/storages/${storage}/content`, { path }), content)
+    out.result({ storage, ...entry }, () => [`${storage}:${entry.path}  ${formatBytes(entry.size ?? 0)}  ${entry.id}`])
+  },
+)
 
 /** The content of a file of any size; it is read while it is sent. */
 async function openFile(file: string): Promise<Blob> {
@@ -54,17 +50,16 @@ async function readAll({ streams: { stdin } }: Output): Promise<Blob> {
   return new Blob(chunks)
 }
 
-export function ls(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<storage:/path>', 'a folder, such as storage_a:/in', parseSandboxPlace)
-    .option('--recursive', 'include the entries of its subfolders')
-    .action(async ({ storage, path }, { recursive = false, ...choice }) => {
-      const sandbox = await findSandbox(project, choice)
-      const entries = await sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path, recursive }))
-      out.result(entries, () => formatTable(entries, lsColumns(systemClock.now()), out))
-      if (entries.length === 0) out.note(`There is nothing in ${storage}:${path}.`)
-    })
-}
+export const ls = sandboxCommand(
+  (command) =>
+    command
+      .argument('<storage:/path>', 'a folder, such as storage_a:/in', parseSandboxPlace)
+      .option('--recursive', 'include the entries of its subfolders'),
+  async ({ out, sandbox }, { recursive = false }, { storage, path }) => {
+    const entries = await sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path, recursive }))
+    showRows(out, entries, lsColumns(systemClock.now()), `There is nothing in ${storage}:${path}.`)
+  },
+)
 
 function lsColumns(now: number): Column<WireEntry>[] {
   return [
@@ -76,31 +71,32 @@ function lsColumns(now: number): Column<WireEntry>[] {
 }
 
 /** `upshot sandbox storage rm <storage:/path>`: asks, then emits `file.deleted` for each file. */
-export function rm(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<storage:/path>', 'file or folder, such as storage_a:/in', parseSandboxPlace)
-    .option('--recursive', 'delete a folder with everything in it')
-    .action(async (place, { recursive = false, ...choice }) => {
-      const sandbox = await findSandbox(project, choice)
-      const { entry, files } = await readEntry(sandbox, place)
-      const name = `${place.storage}:${entry.path}`
-      if (entry.type === 'folder' && !recursive) {
-        throw new UpshotError('invalid_request', `${name} is a folder. Nothing was deleted.`, {
-          fix: 'Add --recursive to delete it with everything in it.',
-        })
-      }
-      const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
-      const isConfirmed = await confirm(out, {
-        will: `delete ${name} for good: ${files.length} files (${formatBytes(bytes)})`,
-        things: files.map(({ path }) => `${place.storage}:${path}`),
+export const rm = sandboxCommand(
+  (command) =>
+    command
+      .argument('<storage:/path>', 'file or folder, such as storage_a:/in', parseSandboxPlace)
+      .option('--recursive', 'delete a folder with everything in it'),
+  async ({ out, sandbox }, { recursive = false }, place) => {
+    const { storage } = place
+    const { entry, files } = await readEntry(sandbox, place)
+    const { path, type } = entry
+    const name = `${storage}:${path}`
+    if (type === 'folder' && !recursive) {
+      throw new UpshotError('invalid_request', `${name} is a folder. Nothing was deleted.`, {
+        fix: 'Add --recursive to delete it with everything in it.',
       })
-      const path = entry.path
-      if (isConfirmed) await sandbox.delete(withQuery(`/storages/${place.storage}/content`, { path }))
-      out.result({ storage: place.storage, path, type: entry.type, files: files.length, deleted: isConfirmed }, () => [
-        isConfirmed ? `Deleted ${name} with ${files.length} files.` : 'Nothing was deleted.',
-      ])
+    }
+    const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
+    await doConfirmed(out, {
+      will: `delete ${name} for good: ${files.length} files (${formatBytes(bytes)})`,
+      things: files.map((file) => `${storage}:${file.path}`),
+      act: () => sandbox.delete(withQuery(`/storages/${storage}/content`, { path })),
+      data: { storage, path, type, files: files.length },
+      is: 'deleted',
+      done: `Deleted ${name} with ${files.length} files.`,
     })
-}
+  },
+)
 
 /** The entry and all files in it. Throws for a whole storage, and `not_found`. */
 async function readEntry(

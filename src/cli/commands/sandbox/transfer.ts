@@ -1,17 +1,17 @@
 import { setTimeout as after } from 'node:timers/promises'
-import { type Command, Option } from '@commander-js/extra-typings'
+import { Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { TransferRecord } from '../../../sandbox/index.ts'
-import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal, type SandboxControl } from './sandbox-control.ts'
+import type { Column } from '../../terminal/table.ts'
+import { isRehearsal, sandboxCommand, showRows } from './sandbox-command.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 import { parseSandboxPlace } from './storage.ts'
 
 const POLL_EVERY_MS = 100
@@ -20,35 +20,35 @@ const POLL_EVERY_MS = 100
  * `upshot sandbox transfer start <from> <to>`: starts a transfer and waits for its end. Exits with
  * 7 unless it completes.
  */
-export function start(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<from>', 'file or folder to transfer, such as storage_a:/in', parseSandboxPlace)
-    .argument('<to>', 'target path; a path that ends in / is the folder to put it into', parseSandboxPlace)
-    .option(
-      '--fail-at <part>',
-      'fail after this part of the bytes, from 0 (at once) to 1 (just before the end)',
-      parsePart,
-    )
-    .addOption(
-      new Option('--existing <what>', 'what to do with existing files')
-        .choices(['replace', 'keep'])
-        .default('replace' as const),
-    )
-    .option('--detach', 'do not wait for the end')
-    .addHelpText('after', '\nCtrl-C cancels it. Files that were transferred completely are kept.')
-    .action(async (from, to, { failAt = null, existing, detach = false, ...choice }) => {
-      const sandbox = await findSandbox(project, choice)
-      if (isRehearsal(out, `transfer ${from.storage}:${from.path} to ${to.storage}:${to.path}`)) return
-      const signal = onInterrupt()
-      const started = await sandbox.post<TransferRecord>('/transfers', {
-        ...{ from: [from.storage, from.path], to: [to.storage, to.path], failAt, existing },
-      })
-      const record = detach ? started : await follow(sandbox, started, { out, signal })
-      out.result(record, () => formatTransfer(record))
-      if (signal.aborted) out.leaveWith('interrupted')
-      else if (record.status === 'failed' || record.status === 'canceled') out.leaveWith('difference')
+export const start = sandboxCommand(
+  (command) =>
+    command
+      .argument('<from>', 'file or folder to transfer, such as storage_a:/in', parseSandboxPlace)
+      .argument('<to>', 'target path; a path that ends in / is the folder to put it into', parseSandboxPlace)
+      .option(
+        '--fail-at <part>',
+        'fail after this part of the bytes, from 0 (at once) to 1 (just before the end)',
+        parsePart,
+      )
+      .addOption(
+        new Option('--existing <what>', 'what to do with existing files')
+          .choices(['replace', 'keep'])
+          .default('replace' as const),
+      )
+      .option('--detach', 'do not wait for the end')
+      .addHelpText('after', '\nCtrl-C cancels it. Files that were transferred completely are kept.'),
+  async ({ out, sandbox }, { failAt = null, existing, detach = false }, from, to) => {
+    if (isRehearsal(out, `transfer ${from.storage}:${from.path} to ${to.storage}:${to.path}`)) return
+    const signal = onInterrupt()
+    const started = await sandbox.post<TransferRecord>('/transfers', {
+      ...{ from: [from.storage, from.path], to: [to.storage, to.path], failAt, existing },
     })
-}
+    const record = detach ? started : await follow(sandbox, started, { out, signal })
+    out.result(record, () => formatTransfer(record))
+    if (signal.aborted) out.leaveWith('interrupted')
+    else if (record.status === 'failed' || record.status === 'canceled') out.leaveWith('difference')
+  },
+)
 
 async function follow(
   sandbox: SandboxControl,
@@ -84,17 +84,14 @@ function parsePart(text: string): number {
   throw new InvalidArgumentError('Give a number from 0 to 1.')
 }
 
-export function list(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .option('--limit <n>', 'maximum number of transfers, 1 to 10000', countUpTo(10_000), 20)
-    .action(async ({ limit, ...choice }) => {
-      const sandbox = await findSandbox(project, choice)
-      const transfers = (await sandbox.get<TransferRecord[]>('/transfers')).slice(-limit).reverse()
-      out.result(transfers, () => formatTable(transfers, listColumns(systemClock.now()), out))
-      if (transfers.length === 0)
-        out.note('No transfer yet. Start one with "upshot sandbox transfer start <from> <to>".')
-    })
-}
+export const list = sandboxCommand(
+  (command) => command.option('--limit <n>', 'maximum number of transfers, 1 to 10000', countUpTo(10_000), 20),
+  async ({ out, sandbox }, { limit }) => {
+    const transfers = (await sandbox.get<TransferRecord[]>('/transfers')).slice(-limit).reverse()
+    const empty = 'No transfer yet. Start one with "upshot sandbox transfer start <from> <to>".'
+    showRows(out, transfers, listColumns(systemClock.now()), empty)
+  },
+)
 
 function listColumns(now: number): Column<TransferRecord>[] {
   return [
@@ -108,19 +105,18 @@ function listColumns(now: number): Column<TransferRecord>[] {
   ]
 }
 
-export function cancel(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<id>', 'id of the transfer, trf_…, or its beginning, from "upshot sandbox transfer list"')
-    .action(async (given, choice) => {
-      const sandbox = await findSandbox(project, choice)
-      const id = resolveAmong(given, await sandbox.get<TransferRecord[]>('/transfers'))?.id ?? given
-      const path = `/transfers/${encodeURIComponent(id)}`
-      const { status } = await sandbox.get<TransferRecord>(path)
-      if (isRehearsal(out, `cancel the transfer ${id}, which is ${status}`)) return
-      const record = await sandbox.post<TransferRecord>(`${path}/cancel`)
-      out.result(record, () => [`${id} is ${record.status}, after ${record.filesDone} of ${record.filesTotal} files.`])
-    })
-}
+export const cancel = sandboxCommand(
+  (command) =>
+    command.argument('<id>', 'id of the transfer, trf_…, or its beginning, from "upshot sandbox transfer list"'),
+  async ({ out, sandbox }, _, given) => {
+    const id = resolveAmong(given, await sandbox.get<TransferRecord[]>('/transfers'))?.id ?? given
+    const path = `/transfers/${encodeURIComponent(id)}`
+    const { status } = await sandbox.get<TransferRecord>(path)
+    if (isRehearsal(out, `cancel the transfer ${id}, which is ${status}`)) return
+    const record = await sandbox.post<TransferRecord>(`${path}/cancel`)
+    out.result(record, () => [`${id} is ${record.status}, after ${record.filesDone} of ${record.filesTotal} files.`])
+  },
+)
 
 /** One end of a transfer, such as `storage_a:/in`. */
 function describeEnd({ service, path }: TransferRecord['source']): string {

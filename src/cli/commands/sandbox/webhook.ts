@@ -4,7 +4,6 @@ import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import type { Webhook } from '../../../sandbox/index.ts'
-import type { Cli } from '../../command.ts'
 import { readSecret } from '../../input/read-source.ts'
 import {
   addSecretOptions,
@@ -15,25 +14,26 @@ import {
   withHeader,
 } from '../../input/signing-options.ts'
 import type { Project } from '../../open/open-project.ts'
-import { confirm } from '../../terminal/confirm.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal, type SandboxControl } from './sandbox-control.ts'
+import type { Column } from '../../terminal/table.ts'
+import { atSandbox, doConfirmed, isRehearsal, sandboxCommand, showRows } from './sandbox-command.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 
-export function add(command: Command, { out, project }: Cli): void {
-  addSecretOptions(
-    atSandbox(command)
-      .argument('<address>', 'URL that receives the deliveries, such as http://127.0.0.1:4700/hooks/shop-…')
-      .addOption(
-        new Option('--events <patterns>', 'event types and families to send, such as file.*,transfer.completed')
-          .argParser(parsePatterns)
-          .default<string[]>(['*'], '*'),
-      )
-      .addOption(new Option('--storage <storages...>', 'only events of these storages').choices(STORAGES))
-      .addOption(new Option('--scheme <scheme>', SCHEME_HELP).argParser(parseScheme))
-      .option('--header <name>', 'name of the signature header (default: that of the scheme)', parseHeader),
-  ).action(async (address, { events, storage, scheme, header, url, dir, ...source }) => {
+export const add = sandboxCommand(
+  (command) =>
+    addSecretOptions(
+      command
+        .argument('<address>', 'URL that receives the deliveries, such as http://127.0.0.1:4700/hooks/shop-…')
+        .addOption(
+          new Option('--events <patterns>', 'event types and families to send, such as file.*,transfer.completed')
+            .argParser(parsePatterns)
+            .default<string[]>(['*'], '*'),
+        )
+        .addOption(new Option('--storage <storages...>', 'only events of these storages').choices(STORAGES))
+        .addOption(new Option('--scheme <scheme>', SCHEME_HELP).argParser(parseScheme))
+        .option('--header <name>', 'name of the signature header (default: that of the scheme)', parseHeader),
+    ),
+  async ({ out, sandbox }, { events, storage, scheme, header, ...source }, address) => {
     const secret = await readSecret(source)
-    const sandbox = await findSandbox(project, { url, dir })
     if (isRehearsal(out, `register ${address} for ${events.join(', ')}`)) return
     const { SCHEME_PRESETS } = await import('../../../core/incoming/signature.ts')
     const webhook = await sandbox.post<Webhook>('/webhooks', {
@@ -47,8 +47,8 @@ export function add(command: Command, { out, project }: Cli): void {
       ...(made === null ? [] : [`secret  ${made}`]),
     ])
     out.note(`Check it with "upshot sandbox probe ${webhook.id}".`)
-  })
-}
+  },
+)
 
 type WebhookView = ReturnType<typeof withoutSecrets>
 
@@ -61,27 +61,24 @@ const LIST_COLUMNS: Column<WebhookView>[] = [
   { title: 'URL', value: ({ url }) => url },
 ]
 
-export function list(command: Command, { out, project }: Cli): void {
-  atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(project, choice)
-    const webhooks = (await sandbox.get<Webhook[]>('/webhooks')).map(withoutSecrets)
-    out.result(webhooks, () => formatTable(webhooks, LIST_COLUMNS, out))
-    if (webhooks.length === 0) out.note('No webhook yet. Add one with "upshot sandbox webhook add <url>".')
-  })
-}
+export const list = atSandbox(async ({ out, sandbox }) => {
+  const webhooks = (await sandbox.get<Webhook[]>('/webhooks')).map(withoutSecrets)
+  showRows(out, webhooks, LIST_COLUMNS, 'No webhook yet. Add one with "upshot sandbox webhook add <url>".')
+})
 
-export function remove(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<webhook>', 'id or URL of the webhook, or name of an endpoint of the project')
-    .action(async (name, choice) => {
-      const sandbox = await findSandbox(project, choice)
-      const { id, url } = await findWebhook({ sandbox, project }, name)
-      const isConfirmed = await confirm(out, { will: `remove the webhook ${url}, and fail its pending deliveries` })
-      if (isConfirmed) await sandbox.delete(`/webhooks/${id}`)
-      out.result({ id, url, removed: isConfirmed }, () => [
-        isConfirmed ? `Removed the webhook ${url}.` : 'Nothing was removed.',
-      ])
-    })
+export const remove = sandboxCommand(takeWebhook, async (at, _, name) => {
+  const { id, url } = await findWebhook(at, name)
+  await doConfirmed(at.out, {
+    will: `remove the webhook ${url}, and fail its pending deliveries`,
+    act: () => at.sandbox.delete(`/webhooks/${id}`),
+    data: { id, url },
+    is: 'removed',
+    done: `Removed the webhook ${url}.`,
+  })
+})
+
+export function takeWebhook(command: Command) {
+  return command.argument('<webhook>', 'id or URL of the webhook, or name of an endpoint of the project')
 }
 
 /** A webhook with the number of its secrets instead of their values. */

@@ -1,25 +1,19 @@
-import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Finding, JournalEntry, ProbeCheck, ProbeReport, SandboxState, Settings } from '../../../sandbox/index.ts'
-import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
-import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatFacts, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
+import { atSandbox, doConfirmed, isRehearsal, sandboxCommand, showRows } from './sandbox-command.ts'
 import { findWebhook } from './webhook.ts'
 
-export function status(command: Command, { out, project }: Cli): void {
-  atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(project, choice)
-    const state = await sandbox.get<SandboxState>('/state')
-    out.result({ origin: sandbox.origin, account: `${sandbox.origin}/account`, ...state }, () => [
-      out.paint('bold', state.url),
-      ...formatFacts(describeState(sandbox.origin, state), 11),
-    ])
-  })
-}
+export const status = atSandbox(async ({ out, sandbox: { origin, get } }) => {
+  const state = await get<SandboxState>('/state')
+  out.result({ origin, account: `${origin}/account`, ...state }, () => [
+    out.paint('bold', state.url),
+    ...formatFacts(describeState(origin, state), 11),
+  ])
+})
 
 function describeState(origin: string, state: SandboxState): [string, string][] {
   const { clock, now, settings, storages, keys, webhooks, faults, transfers, deliveries } = state
@@ -44,30 +38,27 @@ function describeState(origin: string, state: SandboxState): [string, string][] 
   ]
 }
 
-export function reset(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .option('--keep-access', 'keep API keys and webhooks (always kept while an app runs this sandbox)')
-    .addHelpText('after', '\nFiles are kept in storage directories that the sandbox did not create itself.')
-    .action(async ({ keepAccess: isAsked = false, ...choice }) => {
-      const sandbox = await findSandbox(project, choice)
-      const keepAccess = isAsked || sandbox.belongsToApp
-      const state = await sandbox.get<SandboxState>('/state')
-      const isConfirmed = await confirm(out, {
-        will: `reset the sandbox at ${sandbox.origin}`,
-        things: describeLosses(state, keepAccess),
-      })
-      if (isConfirmed) await sandbox.post('/reset', { keepAccess })
-      out.result({ reset: isConfirmed, keptAccess: keepAccess }, () => [
-        isConfirmed ? `Reset the sandbox at ${sandbox.origin}.` : 'Nothing was reset.',
-      ])
-      if (!isConfirmed) return
-      out.note(
-        keepAccess
-          ? 'API keys and webhooks are kept.'
-          : 'No API key is left. Create one with "upshot sandbox key new".',
-      )
+export const reset = sandboxCommand(
+  (command) =>
+    command
+      .option('--keep-access', 'keep API keys and webhooks (always kept while an app runs this sandbox)')
+      .addHelpText('after', '\nFiles are kept in storage directories that the sandbox did not create itself.'),
+  async ({ out, sandbox }, { keepAccess: isAsked = false }) => {
+    const keepAccess = isAsked || sandbox.belongsToApp
+    const isReset = await doConfirmed(out, {
+      will: `reset the sandbox at ${sandbox.origin}`,
+      things: describeLosses(await sandbox.get<SandboxState>('/state'), keepAccess),
+      act: () => sandbox.post('/reset', { keepAccess }),
+      data: { keptAccess: keepAccess },
+      is: 'reset',
+      done: `Reset the sandbox at ${sandbox.origin}.`,
     })
-}
+    if (!isReset) return
+    out.note(
+      keepAccess ? 'API keys and webhooks are kept.' : 'No API key is left. Create one with "upshot sandbox key new".',
+    )
+  },
+)
 
 function describeLosses({ storages, keys, webhooks, faults, deliveries }: SandboxState, keepAccess: boolean): string[] {
   const sent = Object.values(deliveries).reduce((sum, count) => sum + count, 0)
@@ -82,23 +73,20 @@ function describeLosses({ storages, keys, webhooks, faults, deliveries }: Sandbo
  * `upshot sandbox settings [name=value…]`: shows or changes settings. Most decide a point that the
  * service's documents leave open.
  */
-export function settings(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument(
+export const settings = sandboxCommand(
+  (command) =>
+    command.argument(
       '[changes...]',
       'changes as name=value, such as plan=pro form=mixed deleteFolders=true (default: show all)',
-    )
-    .action(async (texts, choice) => {
-      const changes = Object.fromEntries(texts.map(parseChange))
-      const sandbox = await findSandbox(project, choice)
-      if (texts.length > 0 && isRehearsal(out, `set ${texts.join(' ')}`)) return
-      const settings =
-        texts.length > 0
-          ? await sandbox.patch<Settings>('/settings', changes)
-          : await sandbox.get<Settings>('/settings')
-      out.result(settings, () => Object.entries(settings).map(([name, value]) => `${name.padEnd(20)} ${value}`))
-    })
-}
+    ),
+  async ({ out, sandbox }, _, texts) => {
+    const changes = Object.fromEntries(texts.map(parseChange))
+    if (texts.length > 0 && isRehearsal(out, `set ${texts.join(' ')}`)) return
+    const settings =
+      texts.length > 0 ? await sandbox.patch<Settings>('/settings', changes) : await sandbox.get<Settings>('/settings')
+    out.result(settings, () => Object.entries(settings).map(([name, value]) => `${name.padEnd(20)} ${value}`))
+  },
+)
 
 function parseChange(text: string): [string, string | boolean] {
   const [, name, value] = /^(\w+)=(\S+)$/.exec(text) ?? []
@@ -109,23 +97,24 @@ function parseChange(text: string): [string, string | boolean] {
 }
 
 /** `upshot sandbox probe <endpoint>`: checks a receiver; exits with 7 if an answer is wrong. */
-export function probe(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .argument('<endpoint>', 'name of an endpoint of the project, or id or URL of a webhook')
-    .addHelpText('after', '\nIts events have the type sandbox.probe. Some are forged, tampered, stale or too large.')
-    .action(async (name, choice) => {
-      const sandbox = await findSandbox(project, choice)
-      const { id, url } = await findWebhook({ sandbox, project }, name)
-      if (isRehearsal(out, `probe ${url}`)) return
-      const { passed, checks } = await sandbox.post<ProbeReport>(`/webhooks/${id}/probe`)
-      out.result({ webhook: id, url, passed, checks }, () => [
-        ...formatTable(checks, PROBE_COLUMNS, out),
-        '',
-        passed ? `${url} passed every check.` : `${url} failed a check.`,
-      ])
-      if (!passed) out.leaveWith('difference')
-    })
-}
+export const probe = sandboxCommand(
+  (command) =>
+    command
+      .argument('<endpoint>', 'name of an endpoint of the project, or id or URL of a webhook')
+      .addHelpText('after', '\nIts events have the type sandbox.probe. Some are forged, tampered, stale or too large.'),
+  async (at, _, name) => {
+    const { out, sandbox } = at
+    const { id, url } = await findWebhook(at, name)
+    if (isRehearsal(out, `probe ${url}`)) return
+    const { passed, checks } = await sandbox.post<ProbeReport>(`/webhooks/${id}/probe`)
+    out.result({ webhook: id, url, passed, checks }, () => [
+      ...formatTable(checks, PROBE_COLUMNS, out),
+      '',
+      passed ? `${url} passed every check.` : `${url} failed a check.`,
+    ])
+    if (!passed) out.leaveWith('difference')
+  },
+)
 
 const PROBE_COLUMNS: Column<ProbeCheck>[] = [
   { title: 'SENT', value: ({ name }) => name },
@@ -135,25 +124,20 @@ const PROBE_COLUMNS: Column<ProbeCheck>[] = [
 ]
 
 /** `upshot sandbox audit`: mistakes of clients, newest first. Exits with 7 if there are any. */
-export function audit(command: Command, { out, project }: Cli): void {
-  atSandbox(command)
-    .option('--requests', 'list the requests to the Files API instead')
-    .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20)
-    .action(async ({ requests = false, limit, ...choice }) => {
-      const sandbox = await findSandbox(project, choice)
-      const now = systemClock.now()
-      if (requests) {
-        const entries = (await sandbox.get<JournalEntry[]>('/journal')).slice(-limit).reverse()
-        out.result(entries, () => formatTable(entries, requestColumns(now), out))
-        if (entries.length === 0) out.note('No request yet.')
-        return
-      }
-      const findings = (await sandbox.get<Finding[]>('/audit')).slice(-limit).reverse()
-      out.result(findings, () => formatTable(findings, findingColumns(now), out))
-      if (findings.length === 0) out.note('No client has made a mistake.')
-      else out.leaveWith('difference')
-    })
-}
+export const audit = sandboxCommand(
+  (command) =>
+    command
+      .option('--requests', 'list the requests to the Files API instead')
+      .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20),
+  async ({ out, sandbox }, { requests = false, limit }) => {
+    const read = async <Row>(path: string) => (await sandbox.get<Row[]>(path)).slice(-limit).reverse()
+    const now = systemClock.now()
+    if (requests) return showRows(out, await read<JournalEntry>('/journal'), requestColumns(now), 'No request yet.')
+    const findings = await read<Finding>('/audit')
+    showRows(out, findings, findingColumns(now), 'No client has made a mistake.')
+    if (findings.length > 0) out.leaveWith('difference')
+  },
+)
 
 function findingColumns(now: number): Column<Finding>[] {
   return [

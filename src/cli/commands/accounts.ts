@@ -14,7 +14,7 @@ import { formatFacts } from '../terminal/table.ts'
 const NAME = ['name', 'name of the account'] as const
 
 export const list = listCommand(ACCOUNT_ROUTES, 'GET /accounts', {
-  columns: () => [
+  columns: [
     { title: 'NAME', value: ({ name }) => name },
     { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
     { title: 'PLAN', value: ({ plan }) => plan },

@@ -5,7 +5,6 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Cli } from '../command.ts'
 import { countUpTo, gather, parseJsonOption } from '../input/parse-option.ts'
 import { readText } from '../input/read-source.ts'
-import { commandClock } from '../open/command-clock.ts'
 import { call } from '../open/operations.ts'
 import { actCommand } from '../operate/act-command.ts'
 import { listCommand } from '../operate/list-command.ts'
@@ -17,14 +16,14 @@ const NAME = ['name', 'name or id of a schedule; of a cron line in code, the id 
 type Shown = AnswerOf<'GET /schedules/:name'>
 
 export const list = listCommand(SCHEDULE_ROUTES, 'GET /schedules', {
-  columns: (now) => [
+  columns: [
     { title: 'NAME', value: ({ name }) => name },
     { title: 'STARTS', value: describeTarget },
     { title: 'WHEN', value: describeTimes, most: 60 },
     { title: 'ZONE', value: ({ timezone }) => timezone },
     { title: 'ACCOUNTS', value: describeAccounts, most: 40 },
-    { title: 'LAST', value: ({ lastTickAt }) => formatMoment(lastTickAt, now) },
-    { title: 'NEXT', value: ({ nextAt }) => formatMoment(nextAt, now) },
+    { title: 'LAST', value: ({ lastTickAt }) => formatMoment(lastTickAt) },
+    { title: 'NEXT', value: ({ nextAt }) => formatMoment(nextAt) },
     {
       title: 'STATE',
       value: describeState,
@@ -189,7 +188,6 @@ function describeState({ pausedAt, doneAt }: Shown): string {
 }
 
 function formatSchedule(schedule: Shown, out: Output): string[] {
-  const now = commandClock.now()
   const { owner, madeBy, timezone, catchUp, overlap, next, lastRun } = schedule
   const counts = `${schedule.missed} missed, ${schedule.skipped} skipped, ${schedule.suppressed} suppressed`
   return [
@@ -201,8 +199,8 @@ function formatSchedule(schedule: Shown, out: Output): string[] {
     ...(schedule.input === null ? [] : [`  input     ${JSON.stringify(schedule.input)}`]),
     `  made by   ${owner === 'module' ? `the module ${madeBy}` : madeBy}`,
     `  state     ${describeState(schedule)}`,
-    `  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}${lastRun === null ? '' : `, ${lastRun}`}`,
+    `  last      ${formatMoment(schedule.lastTickAt) ?? '–'}${lastRun === null ? '' : `, ${lastRun}`}`,
     `  counted   ${counts}, ${schedule.unfinished} unfinished`,
-    ...next.map((moment, index) => `  ${index === 0 ? 'next' : '    '}      ${formatMoment(moment, now)}`),
+    ...next.map((moment, index) => `  ${index === 0 ? 'next' : '    '}      ${formatMoment(moment)}`),
   ]
 }

@@ -4,7 +4,7 @@ import type { HealthReport } from '../../admin/ports/health.ts'
 import type { Operator } from '../../core/safety/audit.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import { commandClock } from './command-clock.ts'
+import { commandClock } from '../command-clock.ts'
 import { type Operations, type PersonStore, withReason } from './operations.ts'
 
 /** The operations in this process, on an open database, for the person at this command line. */

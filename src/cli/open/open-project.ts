@@ -6,7 +6,7 @@ import type { ReadStore, Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
 import { readUser } from '../../project/read-user.ts'
-import { commandClock, followDatabase } from './command-clock.ts'
+import { commandClock, followDatabase } from '../command-clock.ts'
 import type { ServerChoice } from './find-server.ts'
 import type { Operations, PersonStore } from './operations.ts'
 

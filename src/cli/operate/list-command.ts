@@ -3,7 +3,6 @@ import type { RouteSpec } from '../../admin/contract/route.ts'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import type { Cli } from '../command.ts'
 import { countUpTo } from '../input/parse-option.ts'
-import { commandClock } from '../open/command-clock.ts'
 import { call, type Operations } from '../open/operations.ts'
 import type { Output } from '../terminal/output.ts'
 import { type Column, formatTable } from '../terminal/table.ts'
@@ -12,7 +11,7 @@ import { addSchemaOptions, type OptionNames, readSchemaOptions } from './schema-
 const DEFAULT_LIMIT = 20
 
 interface ListWords<Name extends ListName> extends OptionNames {
-  columns: (now: number) => Column<ItemOf<Name>>[]
+  columns: readonly Column<ItemOf<Name>>[]
   /** Told where there is nothing, and where nothing matches. */
   empty: string
   noMatch?: string
@@ -47,7 +46,7 @@ export function listCommand<Name extends ListName>(
           const answer = await readList(operations, name, { input: { query: filter }, limit })
           const items = answer.items as ItemOf<Name>[]
           const { items: _, ...about } = answer
-          out.result(items, () => formatTable(items, words.columns(commandClock.now()), out), about)
+          out.result(items, () => formatTable(items, words.columns, out), about)
           const { empty, noMatch = empty, what = 'rows' } = words
           if (items.length === 0) out.note(Object.keys(filter).length > 0 ? noMatch : empty)
           if (limit !== null) noteSearched(out, answer, { limit, what })

@@ -1,4 +1,5 @@
 import { findAuthorFrame } from '../../core/errors.ts'
+import { commandClock } from '../command-clock.ts'
 
 /** Makes foreign text safe: one line, no control characters, at most `most` characters. */
 export function formatText(text: string, most = Number.POSITIVE_INFINITY): string {
@@ -7,7 +8,7 @@ export function formatText(text: string, most = Number.POSITIVE_INFINITY): strin
 }
 
 /** A time in this machine's zone: `14:03:21` for today, else `2026-06-01 14:03`. */
-export function formatMoment(moment: number | string | null, now: number): string | null {
+export function formatMoment(moment: number | string | null, now = commandClock.now()): string | null {
   if (moment === null) return null
   const date = new Date(moment)
   const time = date.toTimeString()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { deliveryColumns } from '../../../src/cli/commands/deliveries/delivery-view.ts'
-import { eventColumns } from '../../../src/cli/commands/events/list.ts'
-import { runColumns } from '../../../src/cli/commands/runs/run-view.ts'
-import { approvalColumns } from '../../../src/cli/commands/safety/approvals/list.ts'
-import { effectColumns } from '../../../src/cli/commands/safety/effects/effects.ts'
+import { DELIVERY_COLUMNS } from '../../../src/cli/commands/deliveries/delivery-view.ts'
+import { EVENT_COLUMNS } from '../../../src/cli/commands/events/list.ts'
+import { RUN_COLUMNS } from '../../../src/cli/commands/runs/run-view.ts'
+import { APPROVAL_COLUMNS } from '../../../src/cli/commands/safety/approvals/list.ts'
+import { EFFECT_COLUMNS } from '../../../src/cli/commands/safety/effects/effects.ts'
 import { ALERT_COLUMNS } from '../../../src/cli/commands/watch/alerts.ts'
 import { type Column, formatTable, widthOf } from '../../../src/cli/terminal/table.ts'
 
@@ -24,7 +24,7 @@ const rowsOf = (make: (word: string) => object) => WORDS.map(make) as never[]
 
 const LISTS: Record<string, { columns: readonly Column<never>[]; rows: never[] }> = {
   runs: {
-    columns: runColumns(NOW),
+    columns: RUN_COLUMNS as readonly Column<never>[],
     rows: rowsOf((word) => ({
       ...{ id: ID('run'), workflow: word, status: 'completed', reason: word, cause: { kind: 'event', eventId: word } },
       ...{ createdAt: OLD, startedAt: OLD, finishedAt: OLD + 7_500_000, dueAt: null, error: null },
@@ -33,20 +33,20 @@ const LISTS: Record<string, { columns: readonly Column<never>[]; rows: never[] }
     })),
   },
   events: {
-    columns: eventColumns(NOW),
+    columns: EVENT_COLUMNS as readonly Column<never>[],
     rows: rowsOf((word) => ({
       ...{ id: word, type: `file.${word}`, receivedAt: OLD, origin: 'webhook', account: word, body: word },
     })),
   },
   deliveries: {
-    columns: deliveryColumns(NOW),
+    columns: DELIVERY_COLUMNS as readonly Column<never>[],
     rows: rowsOf((word) => ({
       ...{ id: ID('dlv'), receivedAt: OLD, endpoint: word, verdict: 'unknown_endpoint', eventId: word },
       ...{ bodyBytes: 123_456, facts: { reason: word } },
     })),
   },
   approvals: {
-    columns: approvalColumns(NOW),
+    columns: APPROVAL_COLUMNS as readonly Column<never>[],
     rows: rowsOf((word) => ({
       ...{ id: ID('apr'), status: 'open', kind: 'guard', workflow: word, why: word, runs: 1_000 },
       ...{ openItems: 10_000, items: 10_000, bytes: 1e12, expiresAt: NOW + 86_400_000 * 3 },
@@ -57,7 +57,7 @@ const LISTS: Record<string, { columns: readonly Column<never>[]; rows: never[] }
     rows: rowsOf((word) => ({ name: word, when: 'run.failed', workflow: word, channels: [{ name: word }], open: [] })),
   },
   effects: {
-    columns: effectColumns(NOW),
+    columns: EFFECT_COLUMNS as readonly Column<never>[],
     rows: rowsOf((word) => ({
       ...{ seq: 1_234_567, at: OLD, phase: 'unsettled', operation: word, path: word, target: word, bytes: 1e9 },
       ...{ outcome: word, runId: ID('run'), actor: word, approval: null, workflow: word },
@@ -81,7 +81,7 @@ test('at 80 columns the list of deliveries keeps room for the reason of a refusa
     { ...main, id: ID('dlv'), verdict: 'bad_signature', eventId: null, facts },
     { ...main, id: `${ID('dlv')}2`, verdict: 'accepted', eventId: 'evt_5f0c8a0e-6a40-4d3f-9a0a', facts: {} },
   ] as never[]
-  const at = (width: number) => formatTable(rows, deliveryColumns(NOW), { width, paint: (_style, text) => text })
+  const at = (width: number) => formatTable(rows, DELIVERY_COLUMNS, { width, paint: (_style, text) => text })
   expect(at(80)[1]).toMatch(/ {2}signed with a secret th\S*…$/)
   expect(at(160)[0]).toBe(at(160)[0]?.match(/.*ENDPOINT.*EVENT.*SIZE.*WHY$/)?.[0])
 })
@@ -97,8 +97,7 @@ test('the list of effects shows a run by its whole id, which its filter takes, o
     outcome: 'deleted',
   }
   const rows = [{ ...row, runId: ID('run'), actor: null, approval: null, workflow: 'tidy' }] as never[]
-  const at = (width: number) =>
-    formatTable(rows, effectColumns(NOW), { width, paint: (_style, text) => text }).join('\n')
+  const at = (width: number) => formatTable(rows, EFFECT_COLUMNS, { width, paint: (_style, text) => text }).join('\n')
   expect(at(120)).toContain(ID('run'))
   expect(at(80)).not.toContain('run_')
 })

@@ -3,7 +3,6 @@ import type { AnswerOf } from '../../../admin/client/index.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { describeBroken } from '../../../core/runs/workflow-record.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call } from '../../open/operations.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { describeSweepView } from '../events/losses/sweep-view.ts'
@@ -30,7 +29,7 @@ export function define(command: Command, { out, project }: Cli): void {
         ...[...broken].map((module) => out.paint('red', `  ${module}`)),
         ...alive.flatMap(describeProcess),
         ...(sandboxUrl === null ? [] : [`  sandbox   ${sandboxUrl}`]),
-        ...sweeps.map((view) => `  sweep     ${describeSweepView(view, commandClock.now())}`),
+        ...sweeps.map((view) => `  sweep     ${describeSweepView(view)}`),
       ])
     }),
   )
@@ -38,7 +37,7 @@ export function define(command: Command, { out, project }: Cli): void {
 
 function describeProcess({ pid, role, version, startedAt, receiverUrl, adminUrl }: System['processes'][number]) {
   return [
-    `  process   ${pid}, role ${role}, version ${version}, since ${formatMoment(startedAt, commandClock.now())}`,
+    `  process   ${pid}, role ${role}, version ${version}, since ${formatMoment(startedAt)}`,
     ...(receiverUrl === null ? [] : [`  receiver  ${receiverUrl}`]),
     `  admin     ${adminUrl}`,
   ]

@@ -9,7 +9,7 @@ import {
 import { moveDatabase } from '../../../project/data-dir/move-database.ts'
 import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { commandClock } from '../../command-clock.ts'
 import { requireDatabase } from '../../open/open-project.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'

@@ -2,16 +2,15 @@ import type { Command } from '@commander-js/extra-typings'
 import { DELIVERY_ROUTES } from '../../../admin/contract/resources/deliveries.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import { formatFacts, formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { eventRunColumns } from '../runs/run-view.ts'
-import { deliveryColumns, describeRefusal, styleVerdict } from './delivery-view.ts'
+import { EVENT_RUN_COLUMNS } from '../runs/run-view.ts'
+import { DELIVERY_COLUMNS, describeRefusal, styleVerdict } from './delivery-view.ts'
 
 export const list = listCommand(DELIVERY_ROUTES, 'GET /deliveries', {
-  columns: deliveryColumns,
+  columns: DELIVERY_COLUMNS,
   empty: `No delivery yet. Register the URL of "upshot endpoints list" at the service.
 To try it without the service: upshot trigger file.created`,
   noMatch: 'No delivery matches.',
@@ -35,9 +34,7 @@ export function show(command: Command, { out, project }: Cli): void {
       const delivery = await call(operations, 'GET /deliveries/:id', { params: { id } })
       const event = await readEvent(operations, delivery)
       const { runs = [], data: _, deliveries: __, ...facts } = event ?? {}
-      out.result({ ...delivery, event: event && facts, runs }, () =>
-        formatStory({ delivery, event }, commandClock.now(), out),
-      )
+      out.result({ ...delivery, event: event && facts, runs }, () => formatStory({ delivery, event }, out))
       if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
     }),
   )
@@ -48,7 +45,7 @@ async function readEvent(operations: Operations, { eventId, account }: Delivery)
   return call(operations, 'GET /events/:id', { params: { id: eventId }, query: { account } })
 }
 
-function formatStory({ delivery, event }: Story, now: number, layout: Layout): string[] {
+function formatStory({ delivery, event }: Story, layout: Layout): string[] {
   const { paint } = layout
   const { facts, verdict } = delivery
   const style = styleVerdict(verdict)
@@ -56,13 +53,13 @@ function formatStory({ delivery, event }: Story, now: number, layout: Layout): s
     ['verdict', style === null ? verdict : paint(style, verdict)],
     ['why', describeRefusal(delivery)],
     ['endpoint', delivery.endpoint],
-    ['received', formatMoment(delivery.receivedAt, now)],
+    ['received', formatMoment(delivery.receivedAt)],
     ['size', formatBytes(delivery.bodyBytes)],
     ['secret', facts.secret === undefined ? null : `matched number ${facts.secret}`],
     ['signed', facts.skewSeconds === undefined ? null : `${facts.skewSeconds} s before it arrived`],
     ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
   ])
-  const table = formatTable(event?.runs ?? [], eventRunColumns(now), indented(layout))
+  const table = formatTable(event?.runs ?? [], EVENT_RUN_COLUMNS, indented(layout))
   return [
     paint('bold', delivery.id),
     ...lines,

@@ -6,22 +6,20 @@ import type { Column } from '../../terminal/table.ts'
 
 type ShownDelivery = AnswerOf<'GET /deliveries'>['items'][number]
 
-export function deliveryColumns(now: number): Column<ShownDelivery>[] {
-  return [
-    { title: 'DELIVERY', value: ({ id }) => id, isId: true },
-    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now), cut: 'never' },
-    { title: 'ENDPOINT', value: nameEndpoint, isMinor: true },
-    {
-      title: 'VERDICT',
-      value: ({ verdict }) => verdict,
-      cut: 'never',
-      style: ({ verdict }) => styleVerdict(verdict),
-    },
-    { title: 'EVENT', value: ({ eventId }) => eventId, most: 60, least: 12, isId: true, isMinor: true },
-    { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right', isMinor: true },
-    { title: 'WHY', value: describeRefusal, most: 80, least: 24 },
-  ]
-}
+export const DELIVERY_COLUMNS: Column<ShownDelivery>[] = [
+  { title: 'DELIVERY', value: ({ id }) => id, isId: true },
+  { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt), cut: 'never' },
+  { title: 'ENDPOINT', value: nameEndpoint, isMinor: true },
+  {
+    title: 'VERDICT',
+    value: ({ verdict }) => verdict,
+    cut: 'never',
+    style: ({ verdict }) => styleVerdict(verdict),
+  },
+  { title: 'EVENT', value: ({ eventId }) => eventId, most: 60, least: 12, isId: true, isMinor: true },
+  { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right', isMinor: true },
+  { title: 'WHY', value: describeRefusal, most: 80, least: 24 },
+]
 
 function nameEndpoint({ endpoint, isEndpointRemoved }: ShownDelivery): string | null {
   return isEndpointRemoved ? `${endpoint} (removed)` : endpoint

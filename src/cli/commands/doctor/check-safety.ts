@@ -10,7 +10,7 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { commandClock } from '../../command-clock.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { describeSweepView } from '../events/losses/sweep-view.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -199,7 +199,7 @@ function judgeSweep(plan: SweepPlan, views: readonly SweepView[], now: number): 
   if (view === undefined)
     return warn('sweeps', `${storage} was never swept`, { fix: 'Start the app, or a process with the role scheduler.' })
   const { complete } = view
-  const found = describeSweepView(view, now)
+  const found = describeSweepView(view)
   if (complete === null) return warn('sweeps', found, { fix: 'Until one is complete, nothing can be lost.' })
   const endedAt = Date.parse(complete.endedAt)
   const dueMs = LATE_AFTER * Math.max(everyMs, endedAt - Date.parse(complete.startedAt))

@@ -24,7 +24,7 @@ const ACCOUNT = 'account of the service that its events belong to'
 const MAKES_SECRET = 'Without a --secret option, a strong secret is generated and printed once.'
 
 export const list = listCommand(ENDPOINT_ROUTES, 'GET /endpoints', {
-  columns: () => [
+  columns: [
     { title: 'NAME', value: ({ name }) => name },
     {
       title: 'STATUS',

@@ -1,9 +1,9 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { isActive } from '../../../core/incoming/endpoint.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../command-clock.ts'
 import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { type ActWords, act } from '../../operate/act-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import type { Endpoint } from './endpoint-view.ts'
@@ -38,7 +38,7 @@ function listEnds({ secrets }: Endpoint): string[] {
   const now = commandClock.now()
   return secrets
     .filter(({ until }) => until !== null && Date.parse(until) > now)
-    .map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until, now)}.`)
+    .map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until)}.`)
 }
 
 const RETIRE: ActWords<'POST /endpoints/:name/retire', 'GET /endpoints/:name', RotateOptions> = {

@@ -2,13 +2,12 @@ import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { isPlainObject } from '../../../core/json.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call } from '../../open/operations.ts'
 import { formatBytes, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output, Style } from '../../terminal/output.ts'
 import { formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
-import { deliveryColumns, describeRefusal, styleVerdict } from '../deliveries/delivery-view.ts'
-import { describeOrigin, describeReason, eventRunColumns, styleStatus } from '../runs/run-view.ts'
+import { DELIVERY_COLUMNS, describeRefusal, styleVerdict } from '../deliveries/delivery-view.ts'
+import { describeOrigin, describeReason, EVENT_RUN_COLUMNS, styleStatus } from '../runs/run-view.ts'
 
 const LINES_SHOWN = 60
 
@@ -31,23 +30,22 @@ export function define(command: Command, { out, project }: Cli): void {
         const story = await call(operations, 'GET /events/:id', { params, query })
         if (isTrace) {
           const trace = await call(operations, 'GET /events/:id/trace', { params, query: { ...query, steps: 'true' } })
-          const view = { now: commandClock.now(), paint: out.paint }
-          return out.result(trace, () => formatTrace(story, trace.nodes, view))
+          return out.result(trace, () => formatTrace(story, trace.nodes, out.paint))
         }
-        out.result(story, () => formatStory(story, commandClock.now(), out))
+        out.result(story, () => formatStory(story, out))
       }),
     )
 }
 
-function formatStory(event: Story, now: number, layout: Layout): string[] {
+function formatStory(event: Story, layout: Layout): string[] {
   const { deliveries, runs } = event
   const { paint } = layout
   const facts = formatFacts([
     ['type', formatText(event.type, 300)],
     ['account', event.account],
     ['origin', event.origin],
-    ['created', formatMoment(event.createdAt, now)],
-    ['received', formatMoment(event.receivedAt, now)],
+    ['created', formatMoment(event.createdAt)],
+    ['received', formatMoment(event.receivedAt)],
     ['size', formatBytes(event.bodyBytes)],
   ])
   // JSON.stringify escapes line breaks, so each line can be made safe on its own.
@@ -61,8 +59,8 @@ function formatStory(event: Story, now: number, layout: Layout): string[] {
       [...body.slice(0, LINES_SHOWN), ...cut].map((line) => formatText(line, 200)),
       paint,
     ),
-    ...formatRows('Deliveries', deliveries, deliveryColumns(now), layout),
-    ...formatRows('Runs', runs, eventRunColumns(now), layout),
+    ...formatRows('Deliveries', deliveries, DELIVERY_COLUMNS, layout),
+    ...formatRows('Runs', runs, EVENT_RUN_COLUMNS, layout),
   ]
 }
 
@@ -82,10 +80,7 @@ interface Branch {
   children: Branch[]
 }
 
-interface View {
-  now: number
-  paint: Output['paint']
-}
+type Paint = Output['paint']
 
 /** The parts of a line; what is null or empty is left out. */
 interface Words {
@@ -100,16 +95,16 @@ interface Words {
 }
 
 /** The tree of an event: its deliveries and runs, and everything that these caused. */
-function formatTrace(event: Event, nodes: readonly Node[], view: View): string[] {
+function formatTrace(event: Event, nodes: readonly Node[], paint: Paint): string[] {
   const below = Map.groupBy(nodes, ({ parent }) => parent)
-  const deliveries = event.deliveries.toReversed().map((delivery) => tellDelivery(delivery, view))
-  const roots = (below.get(null) ?? []).map((node) => growNode(node, below, view))
+  const deliveries = event.deliveries.toReversed().map((delivery) => tellDelivery(delivery, paint))
+  const roots = (below.get(null) ?? []).map((node) => growNode(node, below, paint))
   const root: Branch = { line: roots[0]?.line ?? '', children: [...deliveries, ...(roots[0]?.children ?? [])] }
-  if (event.subject === null) return drawTree(root, view.paint)
-  return drawTree({ line: view.paint('bold', formatText(event.subject, 200)), children: [root] }, view.paint)
+  if (event.subject === null) return drawTree(root, paint)
+  return drawTree({ line: paint('bold', formatText(event.subject, 200)), children: [root] }, paint)
 }
 
-function drawTree(root: Branch, paint: Output['paint']): string[] {
+function drawTree(root: Branch, paint: Paint): string[] {
   const lines = [root.line]
   const grow = ({ children }: Branch, stem: string) => {
     for (const child of children) {
@@ -123,28 +118,31 @@ function drawTree(root: Branch, paint: Output['paint']): string[] {
 }
 
 /** An event with its runs, or a run with its steps. A run that a step invoked is below the step. */
-function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, view: View): Branch {
+function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, paint: Paint): Branch {
   const { id, event, run, steps, isCut } = node
   const caused = below.get(id) ?? []
-  const grow = (each: Node) => growNode(each, below, view)
+  const grow = (each: Node) => growNode(each, below, paint)
   const rest = run === null ? `upshot runs list --event ${id}` : `upshot runs show ${id}`
-  const more = { line: `${view.paint('bold', '…')} (more: ${rest})`, children: [] }
+  const more = { line: `${paint('bold', '…')} (more: ${rest})`, children: [] }
   const cut = isCut || (run !== null && steps === null) ? [more] : []
   if (run === null) {
     const { type = null, receivedAt = null } = event ?? {}
-    const line = tell({ kind: 'event', name: id, about: type, time: formatMoment(receivedAt, view.now) }, view)
+    const line = tell({ kind: 'event', name: id, about: type, time: formatMoment(receivedAt) }, paint)
     return { line, children: [...caused.map(grow), ...cut] }
   }
   const keys = new Set(steps?.map(({ key }) => key))
   const done = (steps ?? []).map((step): Branch => {
     const made = caused.filter((each) => each.step === step.key).map(grow)
-    return { line: tellStep(step, view), children: [...step.failures.map((each) => tellAttempt(each, view)), ...made] }
+    return {
+      line: tellStep(step, paint),
+      children: [...step.failures.map((each) => tellAttempt(each, paint)), ...made],
+    }
   })
   const others = caused.filter(({ step }) => step === null || !keys.has(step)).map(grow)
-  return { line: tellRun(run, view), children: [...done, ...others, ...cut] }
+  return { line: tellRun(run, paint), children: [...done, ...others, ...cut] }
 }
 
-function tell({ kind, name, about, effect, status, style, time, note }: Words, { paint }: View): string {
+function tell({ kind, name, about, effect, status, style, time, note }: Words, paint: Paint): string {
   const parts = [
     paint('dim', kind),
     paint('bold', formatText(name, 60)),
@@ -157,56 +155,56 @@ function tell({ kind, name, about, effect, status, style, time, note }: Words, {
   return parts.filter(Boolean).join(' ')
 }
 
-function tellDelivery(delivery: Event['deliveries'][number], view: View): Branch {
+function tellDelivery(delivery: Event['deliveries'][number], paint: Paint): Branch {
   const { id: name, endpoint: about, verdict: status, receivedAt } = delivery
   const words = {
     style: styleVerdict(status),
-    time: formatMoment(receivedAt, view.now),
+    time: formatMoment(receivedAt),
     note: describeRefusal(delivery),
   }
-  return { line: tell({ kind: 'delivery', name, about, status, ...words }, view), children: [] }
+  return { line: tell({ kind: 'delivery', name, about, status, ...words }, paint), children: [] }
 }
 
-function tellRun(run: Run, view: View): string {
+function tellRun(run: Run, paint: Paint): string {
   const { id: name, workflow, handler, status, folded, startedAt, createdAt, finishedAt } = run
-  const notes = [folded > 0 && `${folded} folded into it`, describeOrigin(run), describeReason(run, view.now)]
+  const notes = [folded > 0 && `${folded} folded into it`, describeOrigin(run), describeReason(run)]
   return tell(
     {
       ...{ kind: 'run', name, status, style: styleStatus(run), note: notes.filter(Boolean).join('; ') },
       about: handler === 'run' ? workflow : `${workflow} (${handler})`,
-      time: formatTime(startedAt ?? createdAt, finishedAt, view.now),
+      time: formatTime(startedAt ?? createdAt, finishedAt),
     },
-    view,
+    paint,
   )
 }
 
-function tellStep(step: Step, view: View): string {
+function tellStep(step: Step, paint: Paint): string {
   const { key, kind, target, status, effect, startedAt, finishedAt } = step
   const call = /^files\.(\w+)/.exec(key)
   return tell(
     {
       ...(call ? { kind: 'call', name: call[0] } : { kind: kind === 'run' ? 'step' : kind, name: key }),
       ...{ about: kind === 'invoke' ? null : target, effect, status, style: styleStatus({ status }) },
-      ...{ time: formatTime(startedAt, finishedAt, view.now), note: describeEnd(step, view.now) },
+      ...{ time: formatTime(startedAt, finishedAt), note: describeEnd(step) },
     },
-    view,
+    paint,
   )
 }
 
-function tellAttempt({ attempt, error }: Step['failures'][number], view: View): Branch {
+function tellAttempt({ attempt, error }: Step['failures'][number], paint: Paint): Branch {
   const note = `${error.name}: ${error.message}`
   const words = { kind: 'attempt', name: String(attempt), status: 'failed', style: 'red', note } as const
-  return { line: tell(words, view), children: [] }
+  return { line: tell(words, paint), children: [] }
 }
 
-function formatTime(startedAt: string, finishedAt: string | null, now: number): string | null {
-  return formatSpan(startedAt, finishedAt) ?? formatMoment(startedAt, now)
+function formatTime(startedAt: string, finishedAt: string | null): string | null {
+  return formatSpan(startedAt, finishedAt) ?? formatMoment(startedAt)
 }
 
 /** A step's outcome in words: of a delete, a download or a wait. */
-function describeEnd({ kind, status, error, dueAt, output, outputBytes }: Step, now: number): string | null {
+function describeEnd({ kind, status, error, dueAt, output, outputBytes }: Step): string | null {
   if (status === 'failed') return error?.message ?? null
-  if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt, now)}`
+  if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt)}`
   if (status === 'started') return 'its outcome is not known yet'
   const isEvent = kind === 'wait' || kind === 'receive'
   // A large result is not told, and has more bytes than "null".

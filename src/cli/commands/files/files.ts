@@ -5,7 +5,6 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
@@ -28,7 +27,7 @@ export function ls(command: Command, { out, project }: Cli): void {
           const input = { params: { storage }, query }
           const signal = onInterrupt()
           const { items, reason } = await call(operations, 'GET /files/:storage/snapshot', input, { signal })
-          out.result(items, () => formatTable(items, columns(commandClock.now()), out))
+          out.result(items, () => formatTable(items, COLUMNS, out))
           if (items.length === 0) out.note(`There is nothing at ${storage}:${path}.`)
           if (reason === 'max') out.note(`There are more than these ${items.length} entries. Show more with --limit.`)
           // A list of several pages, read once, is what one expects of `ls`.
@@ -39,20 +38,18 @@ export function ls(command: Command, { out, project }: Cli): void {
     )
 }
 
-function columns(now: number): Column<Entry>[] {
-  return [
-    { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path) },
-    { title: 'SIZE', value: ({ size }) => formatBytes(size), align: 'right' },
-    { title: 'MODIFIED', value: ({ modifiedAt }) => (modifiedAt === null ? null : showTime(modifiedAt, now)) },
-    { title: 'TYPE', value: ({ type, mimeType }) => mimeType ?? type },
-    { title: 'ID', value: ({ id }) => id },
-  ]
-}
+const COLUMNS: Column<Entry>[] = [
+  { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path) },
+  { title: 'SIZE', value: ({ size }) => formatBytes(size), align: 'right' },
+  { title: 'MODIFIED', value: ({ modifiedAt }) => (modifiedAt === null ? null : showTime(modifiedAt)) },
+  { title: 'TYPE', value: ({ type, mimeType }) => mimeType ?? type },
+  { title: 'ID', value: ({ id }) => id },
+]
 
 /** The service's time for a person; unchanged if it is not a valid time. */
-function showTime(text: string, now: number): string | null {
+function showTime(text: string): string | null {
   const moment = Date.parse(text)
-  return Number.isNaN(moment) ? text : formatMoment(moment, now)
+  return Number.isNaN(moment) ? text : formatMoment(moment)
 }
 
 export function url(command: Command, { out, project }: Cli): void {

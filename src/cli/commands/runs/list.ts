@@ -4,21 +4,20 @@ import { RUN_ROUTES } from '../../../admin/contract/resources/runs.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { isFinished } from '../../../core/runs/run.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call } from '../../open/operations.ts'
 import { listCommand, noteSearched, readList } from '../../operate/list-command.ts'
 import { addSchemaOptions, readSchemaOptions } from '../../operate/schema-options.ts'
 import { tailCommand } from '../../operate/tail-command.ts'
 import { formatMoment, formatText } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { describeCause, describeReason, runColumns, styleStatus } from './run-view.ts'
+import { describeCause, describeReason, RUN_COLUMNS, styleStatus } from './run-view.ts'
 import { addResolved, RUN_NAMES, readResolved } from './select-runs.ts'
 
 export const list = listCommand(RUN_ROUTES, 'GET /runs', {
   ...RUN_NAMES,
   options: addResolved,
   query: readResolved,
-  columns: runColumns,
+  columns: RUN_COLUMNS,
   empty: 'No run yet. Start one with an event: upshot trigger file.created',
   noMatch: 'No run matches.',
   what: 'runs',
@@ -30,10 +29,9 @@ export const tail = tailCommand('GET /runs', {
   place: ({ id }) => id,
   state: ({ status, dueAt, attempt }) => (isFinished(status) ? null : `${status} ${dueAt} ${attempt}`),
   line(run, paint) {
-    const now = commandClock.now()
     const style = styleStatus(run)
     const status = run.status.padEnd(9)
-    const rest = [run.workflow, describeCause(run, now), describeReason(run, now)].filter((part) => part !== null)
+    const rest = [run.workflow, describeCause(run), describeReason(run)].filter((part) => part !== null)
     return `${run.id}  ${style ? paint(style, status) : status}  ${formatText(rest.join('  '), 160)}`
   },
 })
@@ -56,7 +54,7 @@ export function summary(command: Command, { out, project }: Cli): void {
         const groups = mergeStretches(items)
         const forPerson = { needsPerson: 'true', limit: MAX_COUNTED } as const
         const waiting = (await call(operations, 'GET /runs', { query: forPerson })).items.length
-        const lines = () => formatTable(groups, columns(commandClock.now()), out)
+        const lines = () => formatTable(groups, COLUMNS, out)
         out.result(groups, lines, { waitingForPerson: waiting, ...about })
         noteSearched(out, page, { limit: Number.POSITIVE_INFINITY, what: 'failed runs' })
         out.note(groups.length === 0 ? 'No run has failed.' : NEXT)
@@ -87,14 +85,12 @@ function describeWaiting(count: number): string {
   return `${runs} for a person: upshot runs list --waiting-for-me`
 }
 
-function columns(now: number): Column<Group>[] {
-  return [
-    { title: 'GROUP', value: ({ id }) => id, cut: 'never' },
-    { title: 'RUNS', value: ({ runs }) => runs, align: 'right' },
-    { title: 'FIRST', value: ({ firstAt }) => formatMoment(firstAt, now), cut: 'never' },
-    { title: 'LAST', value: ({ lastAt }) => formatMoment(lastAt, now), cut: 'never' },
-    { title: 'WORKFLOW', value: ({ workflow }) => workflow },
-    { title: 'STEP', value: ({ step }) => step },
-    { title: 'ERROR', value: ({ name, message }) => `${name}: ${message}`, most: 200 },
-  ]
-}
+const COLUMNS: Column<Group>[] = [
+  { title: 'GROUP', value: ({ id }) => id, cut: 'never' },
+  { title: 'RUNS', value: ({ runs }) => runs, align: 'right' },
+  { title: 'FIRST', value: ({ firstAt }) => formatMoment(firstAt), cut: 'never' },
+  { title: 'LAST', value: ({ lastAt }) => formatMoment(lastAt), cut: 'never' },
+  { title: 'WORKFLOW', value: ({ workflow }) => workflow },
+  { title: 'STEP', value: ({ step }) => step },
+  { title: 'ERROR', value: ({ name, message }) => `${name}: ${message}`, most: 200 },
+]

@@ -10,13 +10,15 @@ import type { Column } from '../../terminal/table.ts'
 type ShownRun = AnswerOf<'GET /runs'>['items'][number]
 
 /** The cause of a run: its event, tick or parent run, with its origin if unusual. */
-export function describeCause(
-  { eventId, tickAt, origin, parentRun }: Pick<ShownRun, 'eventId' | 'tickAt' | 'origin' | 'parentRun'>,
-  now: number,
-): string | null {
+export function describeCause({
+  eventId,
+  tickAt,
+  origin,
+  parentRun,
+}: Pick<ShownRun, 'eventId' | 'tickAt' | 'origin' | 'parentRun'>): string | null {
   if (origin === 'continue') return 'the run before it'
   if (eventId === null && tickAt === null) return parentRun && `invoked by ${parentRun}`
-  const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
+  const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt)}`)
   return cause === null || origin === 'event' || origin === 'tick' ? cause : `${cause} (${ORIGINS[origin]})`
 }
 
@@ -45,8 +47,8 @@ export function describeOrigin({ origin, originRun }: Pick<ShownRun, 'origin' | 
 }
 
 /** The person who has resolved a failed run, and why; null where nobody has. */
-export function describeResolution({ resolution }: Pick<ShownRun, 'resolution'>, now: number): string | null {
-  return resolution && `by ${resolution.by}, ${formatMoment(resolution.at, now)}: ${resolution.reason}`
+export function describeResolution({ resolution }: Pick<ShownRun, 'resolution'>): string | null {
+  return resolution && `by ${resolution.by}, ${formatMoment(resolution.at)}: ${resolution.reason}`
 }
 
 /** The tags of a run, by name; null without any. */
@@ -60,16 +62,21 @@ function drawProgress({ status, progress }: Pick<ShownRun, 'status' | 'progress'
 }
 
 /** The reason of a run's status: its error, or what it waits for. */
-export function describeReason(
-  { status, reason, dueAt, awaits, isInLine, error, resolution }: ShownRun,
-  now: number,
-): string | null {
+export function describeReason({
+  status,
+  reason,
+  dueAt,
+  awaits,
+  isInLine,
+  error,
+  resolution,
+}: ShownRun): string | null {
   if (status === 'failed' && resolution) return `resolved: ${resolution.reason}`
   if (status === 'failed') return error?.message ?? null
   // The reason of a run in line names what it waits behind.
   if (isInLine) return reason
   if (status === 'waiting') {
-    const until = dueAt === null ? (awaits ? null : 'waits for a person') : `until ${formatMoment(dueAt, now)}`
+    const until = dueAt === null ? (awaits ? null : 'waits for a person') : `until ${formatMoment(dueAt)}`
     return [reason, until, error?.message].filter((part) => part !== null && part !== undefined).join(', ')
   }
   return reason
@@ -91,27 +98,23 @@ export function styleStatus({ status }: { status: RunStatus | StepStatus }): Sty
   return STYLES[status]
 }
 
-export function runColumns(now: number): Column<ShownRun>[] {
-  return [
-    { title: 'RUN', value: ({ id }) => id, isId: true },
-    { title: 'WORKFLOW', value: ({ workflow }) => workflow, least: 10 },
-    { title: 'STATUS', value: ({ status }) => status, cut: 'never', style: styleStatus },
-    { title: 'PROGRESS', value: drawProgress, cut: 'never', isMinor: true, isRare: true },
-    { title: 'TAGS', value: describeTags, most: 60, least: 12, isMinor: true, isRare: true },
-    { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60, least: 12, isMinor: true },
-    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now), cut: 'never', isMinor: true },
-    {
-      title: 'TOOK',
-      value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt),
-      cut: 'never',
-      align: 'right',
-      isMinor: true,
-    },
-    { title: 'WHY', value: (run) => describeReason(run, now), most: 80, least: 24 },
-  ]
-}
+export const RUN_COLUMNS: Column<ShownRun>[] = [
+  { title: 'RUN', value: ({ id }) => id, isId: true },
+  { title: 'WORKFLOW', value: ({ workflow }) => workflow, least: 10 },
+  { title: 'STATUS', value: ({ status }) => status, cut: 'never', style: styleStatus },
+  { title: 'PROGRESS', value: drawProgress, cut: 'never', isMinor: true, isRare: true },
+  { title: 'TAGS', value: describeTags, most: 60, least: 12, isMinor: true, isRare: true },
+  { title: 'CAUSE', value: describeCause, most: 60, least: 12, isMinor: true },
+  { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt), cut: 'never', isMinor: true },
+  {
+    title: 'TOOK',
+    value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt),
+    cut: 'never',
+    align: 'right',
+    isMinor: true,
+  },
+  { title: 'WHY', value: describeReason, most: 80, least: 24 },
+]
 
 /** Columns of a table of one event's runs, which need neither cause nor creation time. */
-export function eventRunColumns(now: number): Column<ShownRun>[] {
-  return runColumns(now).filter(({ title }) => title !== 'CAUSE' && title !== 'CREATED')
-}
+export const EVENT_RUN_COLUMNS = RUN_COLUMNS.filter(({ title }) => title !== 'CAUSE' && title !== 'CREATED')

@@ -3,7 +3,7 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { PreviewedJob } from '../../../app/preview/isolated-process.ts'
 import { readAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { commandClock } from '../../command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { formatFailure, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -32,7 +32,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the run, run_…, or its beginning').action((id) =>
     project.withOperations(async (operations) => {
       const story = await readStory(operations, id)
-      out.result(story, () => formatStory(story, commandClock.now(), out))
+      out.result(story, () => formatStory(story, out))
       if (story.status === 'failed' && story.resolution === null) out.note(writeNext(story))
       const open = story.hooks.find(({ state }) => state === 'open')
       if (open) out.note(`\nAnswer in place of its sender: upshot runs answer ${story.id} "${open.step}" --data null`)
@@ -48,23 +48,23 @@ function readStory(operations: Operations, id: string): Promise<Story> {
   return call(operations, 'GET /runs/:id/story', { params: { id }, query: { steps: MAX_STEPS } })
 }
 
-function formatStory(run: Story, now: number, layout: Layout): string[] {
+function formatStory(run: Story, layout: Layout): string[] {
   const { event, steps, hooks, log, outside, chain, children } = run
   const { paint } = layout
   const plan = run.status === 'planned' ? (run.output as PreviewedJob) : null
   const failures = steps.flatMap(({ key, failures }) => failures.map((failure) => ({ key, ...failure })))
   const style = styleStatus(run)
-  const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
-  const cause = describeCause(run, now)
+  const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt)}`
+  const cause = describeCause(run)
   const facts: [string, string | null][] = [
     ['status', style === null ? run.status : paint(style, run.status)],
-    ['why', describeReason(run, now) ?? describeStillness(run, steps, now)],
+    ['why', describeReason(run) ?? describeStillness(run, steps)],
     [
       'progress',
       run.progress && `${drawBar(run.progress, 24)}  ${describeProgress(run.progress, run.status === 'running')}`,
     ],
     ['error', run.error === null ? null : formatFailure(run.error)],
-    ['resolved', describeResolution(run, now)],
+    ['resolved', describeResolution(run)],
     ['workflow', run.workflow],
     ['tags', describeTags(run)],
     ['account', run.account],
@@ -72,8 +72,8 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
     ['lineage', describeOrigin(run)],
     ['continued', run.continuedBy && `by ${run.continuedBy}`],
     ['folded', run.folded === 0 ? null : `${run.folded} other runs into this one`],
-    ['created', formatMoment(run.createdAt, now)],
-    ['started', formatMoment(run.startedAt, now)],
+    ['created', formatMoment(run.createdAt)],
+    ['started', formatMoment(run.startedAt)],
     ['took', formatSpan(run.startedAt, run.finishedAt)],
     ['output', plan === null ? describeOutput(run) : null],
   ]
@@ -83,12 +83,12 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
     ...known,
     ...(plan === null ? [] : ['', 'Planned only: nothing of this was done.', ...formatHeld(plan)]),
     ...(plan === null ? [] : formatFindings(plan, layout)),
-    ...formatRows('Steps', steps, stepColumns(now), layout),
-    ...formatRows('Hooks', hooks, hookColumns(now), layout),
-    ...formatSection('Log', formatLog(log, now, paint), paint),
+    ...formatRows('Steps', steps, STEP_COLUMNS, layout),
+    ...formatRows('Hooks', hooks, HOOK_COLUMNS, layout),
+    ...formatSection('Log', formatLog(log, paint), paint),
     ...formatSection('Past the guard and the ledger', outside.map(tellAct), paint),
-    ...formatRows('Failed attempts', failures, failureColumns(now), layout),
-    ...formatRows('Its chain of runs', chain, chainColumns(run, now), layout),
+    ...formatRows('Failed attempts', failures, FAILURE_COLUMNS, layout),
+    ...formatRows('Its chain of runs', chain, chainColumns(run), layout),
     ...formatRows('Runs derived from it', children.toReversed(), CHILD_COLUMNS, layout),
   ]
 }
@@ -97,7 +97,8 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
  * For how long nothing of a run at work has ended, from a minute on. A step at work may have no
  * row. Where its code awaits something else, the log of the run says so.
  */
-function describeStillness({ status, startedAt }: Story, steps: readonly Step[], now: number): string | null {
+function describeStillness({ status, startedAt }: Story, steps: readonly Step[]): string | null {
+  const now = commandClock.now()
   const ended = steps.filter(({ finishedAt }) => finishedAt !== null)
   const last = ended.reduce<Step | null>((a, b) => (a && (a.finishedAt ?? '') > (b.finishedAt ?? '') ? a : b), null)
   const since = last?.finishedAt ?? startedAt
@@ -118,35 +119,31 @@ function shorten(name: string, value: string): string {
   return name === 'status' ? value : formatText(value, name === 'output' ? OUTPUT_SHOWN : 300)
 }
 
-function stepColumns(now: number): Column<Step>[] {
-  return [
-    { title: 'STEP', value: ({ key }) => key, most: 60 },
-    { title: 'EFFECT', value: ({ effect }) => effect },
-    { title: 'TARGET', value: ({ target }) => target, most: 50 },
-    { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
-    { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
-    { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt, now) },
-    { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
-    { title: 'OUTPUT', value: (step) => step.error?.message ?? describeOutput(step), most: OUTPUT_SHOWN },
-  ]
-}
+const STEP_COLUMNS: Column<Step>[] = [
+  { title: 'STEP', value: ({ key }) => key, most: 60 },
+  { title: 'EFFECT', value: ({ effect }) => effect },
+  { title: 'TARGET', value: ({ target }) => target, most: 50 },
+  { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
+  { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
+  { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt) },
+  { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
+  { title: 'OUTPUT', value: (step) => step.error?.message ?? describeOutput(step), most: OUTPUT_SHOWN },
+]
 
-function hookColumns(now: number): Column<Story['hooks'][number]>[] {
-  return [
-    { title: 'STEP', value: ({ step }) => step, most: 60 },
-    { title: 'STATE', value: ({ state }) => state },
-    { title: 'ANSWERS', value: ({ answers }) => answers, align: 'right' },
-    { title: 'UNTIL', value: ({ expiresAt }) => formatMoment(expiresAt, now) },
-    { title: 'ADDRESS', value: ({ address }) => address, most: 60 },
-    { title: 'ASKS', value: ({ ask }) => ask, most: 60 },
-  ]
-}
+const HOOK_COLUMNS: Column<Story['hooks'][number]>[] = [
+  { title: 'STEP', value: ({ step }) => step, most: 60 },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'ANSWERS', value: ({ answers }) => answers, align: 'right' },
+  { title: 'UNTIL', value: ({ expiresAt }) => formatMoment(expiresAt) },
+  { title: 'ADDRESS', value: ({ address }) => address, most: 60 },
+  { title: 'ASKS', value: ({ ask }) => ask, most: 60 },
+]
 
-function chainColumns(shown: Story, now: number): Column<Story['chain'][number]>[] {
+function chainColumns(shown: Story): Column<Story['chain'][number]>[] {
   return [
     { title: 'RUN', value: ({ id }) => id, isId: true },
     { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
-    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now) },
+    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt) },
     { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
     { title: '', value: ({ id }) => (id === shown.id ? 'this one' : null) },
   ]
@@ -159,14 +156,14 @@ const CHILD_COLUMNS: Column<Story['children'][number]>[] = [
 ]
 
 /** Log lines for a person; a log that lost its oldest lines says so. */
-function formatLog(log: Story['log'], now: number, paint: Output['paint']): string[] {
+function formatLog(log: Story['log'], paint: Output['paint']): string[] {
   const lost = (log[0]?.number ?? 1) - 1
   const style = { warn: 'yellow', error: 'red' } as const
   const lines = log.map(({ at, level, message, facts }) => {
     const color = level === 'warn' || level === 'error' ? style[level] : null
     const mark = color === null ? level.padEnd(5) : paint(color, level.padEnd(5))
     const text = formatText(facts === null ? message : `${message}  ${JSON.stringify(facts)}`, 300)
-    return `${formatMoment(at, now)}  ${mark}  ${text}`
+    return `${formatMoment(at)}  ${mark}  ${text}`
   })
   return lost === 0 ? lines : [`… ${lost} older lines are only in the log of the app`, ...lines]
 }
@@ -177,11 +174,9 @@ function describeOutput({ output, outputBytes }: Pick<Story, 'output' | 'outputB
   return output === null && outputBytes > 4 ? `${outputBytes} bytes of JSON` : JSON.stringify(output)
 }
 
-function failureColumns(now: number): Column<Step['failures'][number] & { key: string }>[] {
-  return [
-    { title: 'STEP', value: ({ key }) => key, most: 60 },
-    { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
-    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
-    { title: 'ERROR', value: ({ error }) => formatFailure(error), most: 300 },
-  ]
-}
+const FAILURE_COLUMNS: Column<Step['failures'][number] & { key: string }>[] = [
+  { title: 'STEP', value: ({ key }) => key, most: 60 },
+  { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
+  { title: 'AT', value: ({ at }) => formatMoment(at) },
+  { title: 'ERROR', value: ({ error }) => formatFailure(error), most: 300 },
+]

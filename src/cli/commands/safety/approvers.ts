@@ -10,12 +10,12 @@ import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 
 export const list = listCommand(APPROVER_ROUTES, 'GET /approvers', {
-  columns: (now) => [
+  columns: [
     { title: 'NAME', value: ({ name }) => name },
     { title: 'ROLES', value: ({ roles }) => roles.join(', ') },
     { title: 'KEY', value: ({ fingerprint }) => fingerprint },
-    { title: 'SINCE', value: ({ addedAt }) => formatMoment(addedAt, now) },
-    { title: 'REMOVED', value: ({ removedAt }) => formatMoment(removedAt, now) },
+    { title: 'SINCE', value: ({ addedAt }) => formatMoment(addedAt) },
+    { title: 'REMOVED', value: ({ removedAt }) => formatMoment(removedAt) },
   ],
   empty: 'Nobody is registered: whoever can write the data directory may decide.',
 })

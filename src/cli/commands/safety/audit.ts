@@ -3,8 +3,8 @@ import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 
 export const list = listCommand(AUDIT_ROUTES, 'GET /audit', {
-  columns: (now) => [
-    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
+  columns: [
+    { title: 'AT', value: ({ at }) => formatMoment(at) },
     { title: 'WHO', value: ({ actor }) => actor, most: 40 },
     { title: 'FROM', value: ({ from }) => from, most: 40 },
     { title: 'ACTION', value: ({ action }) => action },

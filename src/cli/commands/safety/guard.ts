@@ -1,7 +1,6 @@
 import { EFFECT_ROUTES } from '../../../admin/contract/resources/safety/effects.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
@@ -11,7 +10,7 @@ export const show = actCommand('GET /guard', {
   done: ({ use, stops }, _, { out }) => [
     ...formatTable(use, COLUMNS, out),
     ...stops.map(({ since, actor, reason, ...scope }) => {
-      const from = formatMoment(since, commandClock.now())
+      const from = formatMoment(since)
       return `${describeScope(scope)} are stopped since ${from} by ${actor}: ${formatText(reason)}`
     }),
   ],
@@ -32,7 +31,7 @@ const COLUMNS: Column<AnswerOf<'GET /guard'>['use'][number]>[] = [
 ]
 
 export const suggest = listCommand(EFFECT_ROUTES, 'GET /guard/suggestions', {
-  columns: () => [
+  columns: [
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },
     { title: 'DELETED', value: ({ deletes }) => deletes, align: 'right' },
     { title: 'PER RUN', value: ({ perRun }) => perRun, align: 'right' },

@@ -4,7 +4,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { commandClock } from '../../command-clock.ts'
 import { formatFailure } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 

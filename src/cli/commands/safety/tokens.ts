@@ -8,14 +8,14 @@ import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 
 export const list = listCommand(TOKEN_ROUTES, 'GET /tokens', {
-  columns: (now) => [
+  columns: [
     { title: 'ID', value: ({ id }) => id },
     { title: 'NAME', value: ({ name }) => name },
     { title: 'ROLE', value: ({ role }) => role },
-    { title: 'MADE', value: ({ createdAt }) => formatMoment(createdAt, now) },
-    { title: 'ENDS', value: ({ expiresAt }) => formatMoment(expiresAt, now) },
-    { title: 'USED', value: ({ lastUsedAt }) => formatMoment(lastUsedAt, now) },
-    { title: 'REVOKED', value: ({ revokedAt }) => formatMoment(revokedAt, now) },
+    { title: 'MADE', value: ({ createdAt }) => formatMoment(createdAt) },
+    { title: 'ENDS', value: ({ expiresAt }) => formatMoment(expiresAt) },
+    { title: 'USED', value: ({ lastUsedAt }) => formatMoment(lastUsedAt) },
+    { title: 'REVOKED', value: ({ revokedAt }) => formatMoment(revokedAt) },
   ],
   empty: 'There is no token yet. Make one with "upshot tokens add <name>".',
 })

@@ -23,22 +23,20 @@ export const list = sandboxCommand(
     const eventId = event === undefined ? undefined : await findSandboxEvent(at.sandbox, event)
     const query = { limit, type, eventId, webhookId, state }
     const deliveries = (await at.sandbox.get<Delivery[]>(withQuery('/deliveries', query))).reverse()
-    showRows(at.out, deliveries, listColumns(systemClock.now()), 'No delivery matches.')
+    showRows(at.out, deliveries, LIST_COLUMNS, 'No delivery matches.')
   },
 )
 
-function listColumns(now: number): Column<Delivery>[] {
-  return [
-    { title: 'EVENT', value: ({ eventId }) => eventId },
-    { title: 'TYPE', value: ({ type }) => type, most: 40 },
-    { title: 'STATE', value: ({ state }) => state, style: ({ state }) => STYLES[state] },
-    { title: 'CAUSE', value: ({ cause }) => cause },
-    { title: 'TRIES', value: ({ attempts }) => attempts.length, align: 'right' },
-    { title: 'ANSWER', value: lastAnswer, most: 40 },
-    { title: 'NEXT', value: ({ nextAttemptAt }) => formatMoment(nextAttemptAt, now) },
-    { title: 'URL', value: ({ url }) => url },
-  ]
-}
+const LIST_COLUMNS: Column<Delivery>[] = [
+  { title: 'EVENT', value: ({ eventId }) => eventId },
+  { title: 'TYPE', value: ({ type }) => type, most: 40 },
+  { title: 'STATE', value: ({ state }) => state, style: ({ state }) => STYLES[state] },
+  { title: 'CAUSE', value: ({ cause }) => cause },
+  { title: 'TRIES', value: ({ attempts }) => attempts.length, align: 'right' },
+  { title: 'ANSWER', value: lastAnswer, most: 40 },
+  { title: 'NEXT', value: ({ nextAttemptAt }) => formatMoment(nextAttemptAt) },
+  { title: 'URL', value: ({ url }) => url },
+]
 
 const STYLES = { pending: 'yellow', sending: 'yellow', delivered: 'green', failed: 'red' } as const
 const STATES = Object.keys(STYLES)

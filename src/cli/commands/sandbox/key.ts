@@ -2,7 +2,6 @@ import { Option } from '@commander-js/extra-typings'
 import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { ApiKey, KeyScope, Permission } from '../../../sandbox/index.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import type { Column } from '../../terminal/table.ts'
@@ -38,21 +37,19 @@ export const make = sandboxCommand(
 
 export const list = atSandbox(async ({ out, sandbox }) => {
   const keys = (await sandbox.get<ApiKey[]>('/keys')).map(({ key, ...rest }) => ({ ...rest, ending: key.slice(-4) }))
-  showRows(out, keys, listColumns(systemClock.now()), 'No API key yet. Create one with "upshot sandbox key new".')
+  showRows(out, keys, LIST_COLUMNS, 'No API key yet. Create one with "upshot sandbox key new".')
 })
 
 type KeyView = Omit<ApiKey, 'key'> & { ending: string }
 
-function listColumns(now: number): Column<KeyView>[] {
-  return [
-    { title: 'ID', value: ({ id }) => id },
-    { title: 'NAME', value: ({ name }) => name, most: 40 },
-    { title: 'SCOPE', value: ({ scope }) => describeScope(scope), most: 60 },
-    { title: 'KEY', value: ({ ending }) => `…${ending}` },
-    { title: 'LAST USED', value: ({ lastUsedAt }) => formatMoment(lastUsedAt, now) },
-    { title: 'REVOKED', value: ({ revokedAt }) => formatMoment(revokedAt, now) },
-  ]
-}
+const LIST_COLUMNS: Column<KeyView>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NAME', value: ({ name }) => name, most: 40 },
+  { title: 'SCOPE', value: ({ scope }) => describeScope(scope), most: 60 },
+  { title: 'KEY', value: ({ ending }) => `…${ending}` },
+  { title: 'LAST USED', value: ({ lastUsedAt }) => formatMoment(lastUsedAt) },
+  { title: 'REVOKED', value: ({ revokedAt }) => formatMoment(revokedAt) },
+]
 
 export const revoke = sandboxCommand(
   (command) => command.argument('<id>', 'id of the key, key_…, or its beginning, from "upshot sandbox key list"'),

@@ -3,7 +3,6 @@ import { basename, posix } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { UpshotError } from '../../../core/errors.ts'
 import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { WireEntry } from '../../../sandbox/index.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -57,18 +56,16 @@ export const ls = sandboxCommand(
       .option('--recursive', 'include the entries of its subfolders'),
   async ({ out, sandbox }, { recursive = false }, { storage, path }) => {
     const entries = await sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path, recursive }))
-    showRows(out, entries, lsColumns(systemClock.now()), `There is nothing in ${storage}:${path}.`)
+    showRows(out, entries, LS_COLUMNS, `There is nothing in ${storage}:${path}.`)
   },
 )
 
-function lsColumns(now: number): Column<WireEntry>[] {
-  return [
-    { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path) },
-    { title: 'SIZE', value: ({ size }) => formatBytes(size ?? null), align: 'right' },
-    { title: 'MODIFIED', value: ({ modifiedAt }) => formatMoment(modifiedAt, now) },
-    { title: 'ID', value: ({ id }) => id },
-  ]
-}
+const LS_COLUMNS: Column<WireEntry>[] = [
+  { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path) },
+  { title: 'SIZE', value: ({ size }) => formatBytes(size ?? null), align: 'right' },
+  { title: 'MODIFIED', value: ({ modifiedAt }) => formatMoment(modifiedAt) },
+  { title: 'ID', value: ({ id }) => id },
+]
 
 /** `upshot sandbox storage rm <storage:/path>`: asks, then emits `file.deleted` for each file. */
 export const rm = sandboxCommand(

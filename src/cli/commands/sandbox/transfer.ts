@@ -2,7 +2,6 @@ import { setTimeout as after } from 'node:timers/promises'
 import { Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { TransferRecord } from '../../../sandbox/index.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
@@ -89,21 +88,19 @@ export const list = sandboxCommand(
   async ({ out, sandbox }, { limit }) => {
     const transfers = (await sandbox.get<TransferRecord[]>('/transfers')).slice(-limit).reverse()
     const empty = 'No transfer yet. Start one with "upshot sandbox transfer start <from> <to>".'
-    showRows(out, transfers, listColumns(systemClock.now()), empty)
+    showRows(out, transfers, LIST_COLUMNS, empty)
   },
 )
 
-function listColumns(now: number): Column<TransferRecord>[] {
-  return [
-    { title: 'ID', value: ({ id }) => id },
-    { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt, now) },
-    { title: 'FROM', value: ({ source }) => describeEnd(source), most: 50 },
-    { title: 'TO', value: ({ destination }) => describeEnd(destination), most: 50 },
-    { title: 'FILES', value: ({ filesDone, filesTotal }) => `${filesDone}/${filesTotal}`, align: 'right' },
-    { title: 'BYTES', value: ({ bytesDone }) => formatBytes(bytesDone), align: 'right' },
-    { title: 'STATE', value: describeProgress, most: 80 },
-  ]
-}
+const LIST_COLUMNS: Column<TransferRecord>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt) },
+  { title: 'FROM', value: ({ source }) => describeEnd(source), most: 50 },
+  { title: 'TO', value: ({ destination }) => describeEnd(destination), most: 50 },
+  { title: 'FILES', value: ({ filesDone, filesTotal }) => `${filesDone}/${filesTotal}`, align: 'right' },
+  { title: 'BYTES', value: ({ bytesDone }) => formatBytes(bytesDone), align: 'right' },
+  { title: 'STATE', value: describeProgress, most: 80 },
+]
 
 export const cancel = sandboxCommand(
   (command) =>

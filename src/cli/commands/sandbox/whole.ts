@@ -1,5 +1,4 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Finding, JournalEntry, ProbeCheck, ProbeReport, SandboxState, Settings } from '../../../sandbox/index.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
@@ -131,30 +130,25 @@ export const audit = sandboxCommand(
       .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20),
   async ({ out, sandbox }, { requests = false, limit }) => {
     const read = async <Row>(path: string) => (await sandbox.get<Row[]>(path)).slice(-limit).reverse()
-    const now = systemClock.now()
-    if (requests) return showRows(out, await read<JournalEntry>('/journal'), requestColumns(now), 'No request yet.')
+    if (requests) return showRows(out, await read<JournalEntry>('/journal'), REQUEST_COLUMNS, 'No request yet.')
     const findings = await read<Finding>('/audit')
-    showRows(out, findings, findingColumns(now), 'No client has made a mistake.')
+    showRows(out, findings, FINDING_COLUMNS, 'No client has made a mistake.')
     if (findings.length > 0) out.leaveWith('difference')
   },
 )
 
-function findingColumns(now: number): Column<Finding>[] {
-  return [
-    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
-    { title: 'RULE', value: ({ rule }) => rule },
-    { title: 'KEY', value: ({ keyId }) => keyId },
-    { title: 'WHAT', value: ({ message }) => message },
-  ]
-}
+const FINDING_COLUMNS: Column<Finding>[] = [
+  { title: 'AT', value: ({ at }) => formatMoment(at) },
+  { title: 'RULE', value: ({ rule }) => rule },
+  { title: 'KEY', value: ({ keyId }) => keyId },
+  { title: 'WHAT', value: ({ message }) => message },
+]
 
-function requestColumns(now: number): Column<JournalEntry>[] {
-  return [
-    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
-    { title: 'OPERATION', value: ({ operation }) => operation },
-    { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => (status < 400 ? 'green' : 'red') },
-    { title: 'CODE', value: ({ code }) => code },
-    { title: 'KEY', value: ({ keyId }) => keyId },
-    { title: 'FAULT', value: ({ faultId }) => faultId },
-  ]
-}
+const REQUEST_COLUMNS: Column<JournalEntry>[] = [
+  { title: 'AT', value: ({ at }) => formatMoment(at) },
+  { title: 'OPERATION', value: ({ operation }) => operation },
+  { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => (status < 400 ? 'green' : 'red') },
+  { title: 'CODE', value: ({ code }) => code },
+  { title: 'KEY', value: ({ keyId }) => keyId },
+  { title: 'FAULT', value: ({ faultId }) => faultId },
+]

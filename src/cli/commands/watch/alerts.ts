@@ -1,6 +1,5 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { MEASURED_ALERTS } from '../../../core/alerts/alert-rule.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { formatMoment, formatText } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -12,7 +11,7 @@ export const list = actCommand('GET /alerts', {
   data: ({ items }) => items,
   done: ({ items }, _, { out, options }) => [
     ...formatTable(items, ALERT_COLUMNS, out),
-    ...items.flatMap((rule) => describeRule(rule, { now: commandClock.now(), printsPast: options.past === true })),
+    ...items.flatMap((rule) => describeRule(rule, options.past === true)),
   ],
   note: ({ items }) => (items.length === 0 ? 'The project file has no rules. See docs/operating.md, Alerts.' : null),
 })
@@ -42,24 +41,19 @@ export const ALERT_COLUMNS: Column<Rule>[] = [
   { title: 'OPEN', value: ({ open }) => open.length, align: 'right' },
 ]
 
-function describeRule(
-  { name, when, open, past, channels }: Rule,
-  { now, printsPast }: { now: number; printsPast: boolean },
-): string[] {
+function describeRule({ name, when, open, past, channels }: Rule, printsPast: boolean): string[] {
   return [
-    ...open.map(
-      (topic) => `${name}: ${describeTopic(topic, when, now)}${topic.toldAt === null ? ', not sent yet' : ''}`,
-    ),
+    ...open.map((topic) => `${name}: ${describeTopic(topic, when)}${topic.toldAt === null ? ', not sent yet' : ''}`),
     ...channels.flatMap(({ name: channel, sentAt, error }) =>
-      error === null ? [] : [`${name}: ${channel} did not take the message of ${formatMoment(sentAt, now)}: ${error}`],
+      error === null ? [] : [`${name}: ${channel} did not take the message of ${formatMoment(sentAt)}: ${error}`],
     ),
     ...(printsPast ? past : []).map(
-      (topic) => `${name}: ${describeTopic(topic, when, now)}, over since ${formatMoment(topic.endedAt, now)}`,
+      (topic) => `${name}: ${describeTopic(topic, when)}, over since ${formatMoment(topic.endedAt)}`,
     ),
   ]
 }
 
-function describeTopic({ title, count, since }: Rule['open'][number], when: Rule['when'], now: number): string {
+function describeTopic({ title, count, since }: Rule['open'][number], when: Rule['when']): string {
   const times = MEASURED_ALERTS.has(when) || count === 1 ? '' : ` (${count})`
-  return `${formatText(title)}${times}, since ${formatMoment(since, now)}`
+  return `${formatText(title)}${times}, since ${formatMoment(since)}`
 }

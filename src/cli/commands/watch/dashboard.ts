@@ -4,7 +4,7 @@ import { makeLoginLink } from '../../../app/console/make-login-link.ts'
 import { ACCESS_ROLES } from '../../../core/access/role.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { commandClock } from '../../command-clock.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 
 /**

@@ -1,6 +1,5 @@
 import { OPERATION_ROUTES } from '../../../admin/contract/resources/operations.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { describeRefusals } from '../../operate/perform-operation.ts'
@@ -9,14 +8,14 @@ import { formatMoment, formatText } from '../../terminal/format-value.ts'
 const ID = ['id', 'id of the operation, opr_…, or its beginning'] as const
 
 export const list = listCommand(OPERATION_ROUTES, 'GET /operations', {
-  columns: (now) => [
+  columns: [
     { title: 'OPERATION', value: ({ id }) => id, isId: true },
     { title: 'DOES', value: ({ kind }) => kind },
     { title: 'STATE', value: ({ status }) => status },
     { title: 'DONE', value: ({ done, total }) => `${done} of ${total}`, align: 'right' },
     { title: 'REFUSED', value: ({ refused }) => refused, align: 'right' },
     { title: 'BY', value: ({ by }) => by, most: 30 },
-    { title: 'BEGUN', value: ({ createdAt }) => formatMoment(createdAt, now) },
+    { title: 'BEGUN', value: ({ createdAt }) => formatMoment(createdAt) },
   ],
   empty: 'There was no operation on many runs or events yet.',
 })
@@ -32,16 +31,15 @@ export const abort = actCommand('POST /operations/:id/abort', {
 
 function describe({ operation, refusals }: AnswerOf<'GET /operations/:id'>): string[] {
   const { id, kind, status, done, refused, total, runs, by, reason, createdAt, endedAt } = operation
-  const now = commandClock.now()
   const filter = Object.entries(operation.filter).map(([name, value]) => `${name} ${formatText(String(value))}`)
   const makes = kind === 'replay' ? `, ${runs} new runs` : ''
   const why = reason === null ? '' : `: ${formatText(reason)}`
   return [
     `${id}  ${kind}  ${status}`,
     `  ${done} of ${total} done, ${refused} refused${makes}`,
-    `  by ${by} ${formatMoment(createdAt, now)}${why}`,
+    `  by ${by} ${formatMoment(createdAt)}${why}`,
     `  of ${filter.join(', ')}`,
-    ...(endedAt === null ? [] : [`  over ${formatMoment(endedAt, now)}`]),
+    ...(endedAt === null ? [] : [`  over ${formatMoment(endedAt)}`]),
     ...describeRefusals(refused, refusals),
   ]
 }

@@ -6,28 +6,27 @@ import { describeBroken, type WorkflowRecord } from '../../../core/runs/workflow
 import type { Cli } from '../../command.ts'
 import { parseJsonOption } from '../../input/parse-option.ts'
 import { readText } from '../../input/read-source.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { actCommand, refrain } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { formatRows } from '../../terminal/table.ts'
-import { runColumns } from '../runs/run-view.ts'
+import { RUN_COLUMNS } from '../runs/run-view.ts'
 
 const ID = ['id', 'id of the workflow'] as const
 
 export const list = listCommand(WORKFLOW_ROUTES, 'GET /workflows', {
-  columns: (now) => [
+  columns: [
     { title: 'WORKFLOW', value: ({ id }) => id },
     { title: 'ON', value: describeTrigger, most: 60 },
     {
       title: 'STATE',
-      value: ({ pausedAt }) => (pausedAt === null ? 'active' : `paused since ${formatMoment(pausedAt, now)}`),
+      value: ({ pausedAt }) => (pausedAt === null ? 'active' : `paused since ${formatMoment(pausedAt)}`),
       style: ({ pausedAt }) => (pausedAt === null ? null : 'yellow'),
     },
     { title: 'HELD', value: ({ held }) => held, align: 'right' },
     { title: 'MODULE', value: ({ file }) => file, most: 60 },
-    { title: 'LOADED', value: ({ loadedAt }) => formatMoment(loadedAt, now) },
+    { title: 'LOADED', value: ({ loadedAt }) => formatMoment(loadedAt) },
   ],
   empty: 'No workflow is known yet. The app registers workflows when it starts.',
   after: ({ broken, unmatched }) => [
@@ -112,20 +111,19 @@ const RUNS_SHOWN = 10
 export function show(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the workflow').action((id) =>
     project.withOperations(async (operations) => {
-      const now = commandClock.now()
       const workflow = await call(operations, 'GET /workflows/:id', { params: { id } })
       const schedule = await findSchedule(operations, workflow)
       const { items: runs } = await call(operations, 'GET /runs', { query: { workflow: id, limit: RUNS_SHOWN } })
       const { pausedAt, held } = workflow
-      const paused = `paused since ${formatMoment(pausedAt, now)}, ${held} runs held`
+      const paused = `paused since ${formatMoment(pausedAt)}, ${held} runs held`
       out.result({ ...workflow, schedule, runs }, () => [
         out.paint('bold', id),
         `  on        ${describeTrigger(workflow)}`,
         `  state     ${pausedAt === null ? 'active' : out.paint('yellow', paused)}`,
-        `  module    ${workflow.file}, loaded ${formatMoment(workflow.loadedAt, now)}`,
-        ...(schedule ? [`  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}`] : []),
-        ...(schedule ? [`  next      ${formatMoment(schedule.nextAt, now) ?? '–'}`] : []),
-        ...formatRows('Newest runs', runs, runColumns(now), out),
+        `  module    ${workflow.file}, loaded ${formatMoment(workflow.loadedAt)}`,
+        ...(schedule ? [`  last      ${formatMoment(schedule.lastTickAt) ?? '–'}`] : []),
+        ...(schedule ? [`  next      ${formatMoment(schedule.nextAt) ?? '–'}`] : []),
+        ...formatRows('Newest runs', runs, RUN_COLUMNS, out),
       ])
     }),
   )

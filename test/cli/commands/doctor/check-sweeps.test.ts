@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { commandClock } from '../../../../src/cli/command-clock.ts'
 import { checkSweeps } from '../../../../src/cli/commands/doctor/check-safety.ts'
-import { commandClock } from '../../../../src/cli/open/command-clock.ts'
 import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
 import { openDataDir } from '../../../support/open-data-dir.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'

@@ -34,7 +34,7 @@ export function formatStory(story: Story, layout: Layout): string[] {
     ...formatFiles('It began with these files', staged.files, layout),
     ...staged.left.map(({ storage, path, reason }) => formatText(`  left out: ${storage}:${path}: ${reason}`)),
     ...(runs.length === 0 ? ['', 'No workflow runs on this event.'] : []),
-    ...runs.flatMap((run) => formatRun(run, story.now, layout)),
+    ...runs.flatMap((run) => formatRun(run, layout)),
     ...formatSection('Effects', formatRows(effectsOf(story), EFFECTS, layout), paint),
     ...formatFiles('Gone in the end', story.gone, layout),
     ...formatFiles('New in the end', story.made, layout),
@@ -43,11 +43,11 @@ export function formatStory(story: Story, layout: Layout): string[] {
   ]
 }
 
-function formatRun(run: Story['runs'][number], now: number, layout: Layout): string[] {
+function formatRun(run: Story['runs'][number], layout: Layout): string[] {
   const { paint } = layout
   const style = styleStatus(run)
   const status = style === null ? run.status : paint(style, run.status)
-  const reason = describeReason(run, now)
+  const reason = describeReason(run)
   const title = `${run.workflow}  ${status}${reason === null ? '' : `: ${formatText(reason, 300)}`}`
   const cause = run.eventType === null ? '' : `  on ${formatText(run.eventType)}`
   return ['', `${title}${paint('dim', `${cause}, ${run.id}`)}`, ...formatRows(run.steps, STEPS, layout).map(indent)]

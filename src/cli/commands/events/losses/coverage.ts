@@ -6,7 +6,6 @@ import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
-import { commandClock } from '../../../open/command-clock.ts'
 import { call } from '../../../open/operations.ts'
 import { addSchemaOptions } from '../../../operate/schema-options.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
@@ -63,12 +62,11 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 function formatCoverage(found: Coverage, layout: Layout): string[] {
-  const now = commandClock.now()
   const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
-  const lines = [...storageLines(found, now), ...eventLines(found), ...transferLines(found.transfers)]
+  const lines = [...storageLines(found), ...eventLines(found), ...transferLines(found.transfers)]
   return [
     ...formatTable(lines, COLUMNS, layout),
-    ...(named.length === 0 ? [] : ['', ...formatTable(named, findingColumns(now), layout)]),
+    ...(named.length === 0 ? [] : ['', ...formatTable(named, FINDING_COLUMNS, layout)]),
     ...(found.transfers?.untold ?? []).slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
     ...found.runs.flatMap(({ workflow, failed }) => failed.map((run) => `✗ ${run} of ${workflow} failed`)),
     ...(found.lookedUp?.there ?? []).map((target) => `✗ ${target} was deleted, and the service has it`),
@@ -89,7 +87,7 @@ function isUnclear({ storages, findings }: Pick<Coverage, 'storages' | 'findings
   return storages.length === 0 || !storages.every(isWhole) || findings.some(({ state }) => state === 'unclear')
 }
 
-function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>, now: number): Line[] {
+function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>): Line[] {
   return storages.flatMap(({ account, storage, sweep, ...counts }) => {
     const ofStorage = findings.filter((each) => each.account === account && each.storage === storage)
     const place = account === 'default' ? storage : `${account}/${storage}`
@@ -105,19 +103,19 @@ function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findi
     const gone = part('file.deleted', counts.gone, counts.goneTold).replace('within grace', 'our own, or within grace')
     const { arrived, arrivedTold } = counts
     return [
-      { what: `files in ${place}`, count: count(counts.known), how: describeSweep(sweep, now) },
+      { what: `files in ${place}`, count: count(counts.known), how: describeSweep(sweep) },
       { what: '  new', count: count(arrived), how: part('file.created', arrived, arrivedTold) },
       { what: '  gone', count: count(counts.gone), how: gone },
     ]
   })
 }
 
-function describeSweep({ number, phase, ended, baseline }: Coverage['storages'][number]['sweep'], now: number): string {
+function describeSweep({ number, phase, ended, baseline }: Coverage['storages'][number]['sweep']): string {
   const work = phase === 'idle' ? '' : `, sweep ${number} is ${phase}`
   if (ended === null) return `no sweep has ended${work}`
   const last = ended.fault === null ? 'complete' : `not complete (${ended.fault})`
   const known = baseline === null ? '; no baseline yet, so nothing can be lost' : ''
-  return `last sweep ended ${formatMoment(ended.at, now)}, ${last}${work}${known}`
+  return `last sweep ended ${formatMoment(ended.at)}, ${last}${work}${known}`
 }
 
 function eventLines({ types, runs, deletes, lookedUp }: Coverage): Line[] {
@@ -164,16 +162,14 @@ function tally(words: readonly string[]): string[] {
   return [...counts].map(([word, number]) => `${number.toLocaleString('en')} ${word}`)
 }
 
-function findingColumns(now: number): Column<FileFinding>[] {
-  return [
-    { title: 'FILE', value: ({ file }) => file, isId: true },
-    { title: 'PATH', value: ({ path }) => path, most: 50 },
-    { title: 'NO EVENT', value: ({ type }) => type },
-    { title: 'FOUND', value: ({ foundAt }) => formatMoment(foundAt, now), cut: 'never' },
-    { title: 'STATE', value: ({ state }) => state },
-    { title: 'BECAUSE', value: describeEnd, most: 80 },
-  ]
-}
+const FINDING_COLUMNS: Column<FileFinding>[] = [
+  { title: 'FILE', value: ({ file }) => file, isId: true },
+  { title: 'PATH', value: ({ path }) => path, most: 50 },
+  { title: 'NO EVENT', value: ({ type }) => type },
+  { title: 'FOUND', value: ({ foundAt }) => formatMoment(foundAt), cut: 'never' },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'BECAUSE', value: describeEnd, most: 80 },
+]
 
 function describeEnd({ reason, event, lateEvent, approval, state }: FileFinding): string {
   const made = event === null ? [] : [`made up as ${event}`]

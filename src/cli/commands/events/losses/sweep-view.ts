@@ -2,11 +2,11 @@ import type { SweepView } from '../../../../admin/queries/read-sweep-views.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 
 /** Such as `storage_a: complete 2026-01-10 02:00, 3 lost in 7 days (1 made up)`. */
-export function describeSweepView(view: SweepView, now: number): string {
+export function describeSweepView(view: SweepView): string {
   const { account, storage, complete, fault, lost, made, held, underWay } = view
   const count = (number: number) => number.toLocaleString('en')
   const place = account === 'default' ? storage : `${account}/${storage}`
-  const swept = complete === null ? 'no complete sweep yet' : `complete ${formatMoment(complete.endedAt, now)}`
+  const swept = complete === null ? 'no complete sweep yet' : `complete ${formatMoment(complete.endedAt)}`
   const cut = fault === null ? [] : [`the last one is not (${fault})`]
   const repaired = made === 0 ? '' : ` (${count(made)} made up)`
   const losses = lost === 0 ? 'none lost in 7 days' : `${count(lost)} lost in 7 days${repaired}`

@@ -9,7 +9,6 @@ import type { Config } from '../../../../project/config/load-config.ts'
 import { describeUnknown, listDefinitions, type UsedDefinition } from '../../../../project/workflows/definitions.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
-import { commandClock } from '../../../open/command-clock.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
@@ -45,7 +44,7 @@ const COLUMNS: Column<Fit>[] = [
 const NOTICED: Column<AnswerOf<'GET /events/drifts'>['items'][number]>[] = [
   { title: 'EVENT', value: ({ event }) => event, isId: true },
   { title: 'TYPE', value: ({ type }) => type },
-  { title: 'AT', value: ({ at }) => formatMoment(at, commandClock.now()), cut: 'never' },
+  { title: 'AT', value: ({ at }) => formatMoment(at), cut: 'never' },
   { title: 'CHANGES', value: ({ changes }) => changes.join('; '), most: 80 },
 ]
 

@@ -1,8 +1,8 @@
 import type { ServiceEvent } from '../../../../core/incoming/event.ts'
 import { emptyShape, foldBody, type Shape } from '../../../../core/service/shapes/shape.ts'
 import { isoTime } from '../../../../core/time.ts'
+import { commandClock } from '../../../command-clock.ts'
 import type { Since } from '../../../input/parse-option.ts'
-import { commandClock } from '../../../open/command-clock.ts'
 import type { Operations } from '../../../open/operations.ts'
 
 /** How far back the commands look unless told otherwise. */

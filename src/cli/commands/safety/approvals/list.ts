@@ -8,6 +8,29 @@ import type { Column } from '../../../terminal/table.ts'
 
 type Approval = AnswerOf<'GET /approvals/:id'>
 
+export const APPROVAL_COLUMNS: Column<Approval>[] = [
+  { title: 'ID', value: ({ id }) => id, cut: 'never' },
+  { title: 'STATUS', value: ({ status }) => status, cut: 'never' },
+  { title: 'WHAT', value: describeApproval, most: 100, least: 18 },
+  { title: 'RUNS', value: ({ runs, kind }) => (kind === 'repair' ? null : runs), align: 'right', isMinor: true },
+  {
+    title: 'ITEMS',
+    value: ({ openItems, items, status }) => (status === 'open' ? openItems : items),
+    align: 'right',
+  },
+  {
+    title: 'BYTES',
+    value: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : null),
+    align: 'right',
+    isMinor: true,
+  },
+  {
+    title: 'EXPIRES',
+    value: ({ expiresAt, status }) => (status === 'open' ? formatMoment(expiresAt) : null),
+    cut: 'never',
+  },
+]
+
 export const define = listCommand(APPROVAL_ROUTES, 'GET /approvals', {
   without: ['status'],
   options: (command) => {
@@ -15,37 +38,12 @@ export const define = listCommand(APPROVAL_ROUTES, 'GET /approvals', {
     command.addOption(status.choices([...APPROVAL_STATUSES, 'all']).default('open'))
   },
   query: ({ status }) => (status === 'all' ? {} : { status }),
-  columns: approvalColumns,
+  columns: APPROVAL_COLUMNS,
   empty: 'Nothing waits for people.',
   noMatch: 'Nothing waits for people, or no approval matches.',
   after: ({ items: [first] }) =>
     first?.status === 'open' ? [`Look at the list: upshot approvals show ${first.id}`] : [],
 })
-
-export function approvalColumns(now: number): Column<Approval>[] {
-  return [
-    { title: 'ID', value: ({ id }) => id, cut: 'never' },
-    { title: 'STATUS', value: ({ status }) => status, cut: 'never' },
-    { title: 'WHAT', value: describeApproval, most: 100, least: 18 },
-    { title: 'RUNS', value: ({ runs, kind }) => (kind === 'repair' ? null : runs), align: 'right', isMinor: true },
-    {
-      title: 'ITEMS',
-      value: ({ openItems, items, status }) => (status === 'open' ? openItems : items),
-      align: 'right',
-    },
-    {
-      title: 'BYTES',
-      value: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : null),
-      align: 'right',
-      isMinor: true,
-    },
-    {
-      title: 'EXPIRES',
-      value: ({ expiresAt, status }) => (status === 'open' ? formatMoment(expiresAt, now) : null),
-      cut: 'never',
-    },
-  ]
-}
 
 /** The workflow with the limit that it is over, or with its question; a repair has no workflow. */
 export function describeApproval({ kind, workflow, why }: Pick<Approval, 'kind' | 'workflow' | 'why'>): string {

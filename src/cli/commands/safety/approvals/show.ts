@@ -5,7 +5,7 @@ import { UpshotError } from '../../../../core/errors.ts'
 import { QUESTION } from '../../../../core/safety/approval.ts'
 import { type ApprovalProof, CHANGED_LIST } from '../../../../core/safety/votes/approval-proof.ts'
 import type { Cli } from '../../../command.ts'
-import { commandClock } from '../../../open/command-clock.ts'
+import { commandClock } from '../../../command-clock.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
@@ -61,7 +61,6 @@ function describeItem({ number, runId, step, target, asked, hash, state }: Appro
 }
 
 function formatApproval(approval: Approval, items: readonly ApprovalItem[], { paint, width }: Layout): string[] {
-  const now = commandClock.now()
   const { kind, status, question, votes } = approval
   const rest = approval.items - items.length
   return [
@@ -70,14 +69,12 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
     ...(items.length > 0 ? [`${describeItems(approval)}.`] : []),
     ...(question === null ? [] : formatQuestion(question)),
     '',
-    ...(items.length > 0
-      ? formatTable(items, kind === 'repair' ? repairColumns() : columns(now), { paint, width })
-      : []),
+    ...(items.length > 0 ? formatTable(items, kind === 'repair' ? REPAIR_COLUMNS : COLUMNS, { paint, width }) : []),
     ...(rest > 0 ? [`… and ${rest} more: add --all`] : []),
     ...(kind !== 'repair' && items.some(isUnknown) ? [UNKNOWN] : []),
     ...votes.map(
       ({ actor, verdict, at, reason, isSigned }) =>
-        `${actor} ${verdict} it at ${formatMoment(at, now)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
+        `${actor} ${verdict} it at ${formatMoment(at)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
     ),
     `hash  ${approval.hash.slice(0, 8)}`,
   ]
@@ -101,15 +98,13 @@ function describeItems({ kind, items, openItems, runs, bytes, account }: Approva
 }
 
 /** A repair has no runs: its items are events, by type. */
-function repairColumns(): Column<ApprovalItem>[] {
-  return [
-    { title: '#', value: ({ number }) => number, align: 'right' },
-    { title: 'EVENT', value: ({ step }) => step },
-    { title: 'PATH', value: ({ asked }) => asked?.path ?? null, most: 80 },
-    { title: 'FILE', value: ({ target }) => target, most: 60 },
-    { title: 'STATE', value: ({ state }) => state },
-  ]
-}
+const REPAIR_COLUMNS: Column<ApprovalItem>[] = [
+  { title: '#', value: ({ number }) => number, align: 'right' },
+  { title: 'EVENT', value: ({ step }) => step },
+  { title: 'PATH', value: ({ asked }) => asked?.path ?? null, most: 80 },
+  { title: 'FILE', value: ({ target }) => target, most: 60 },
+  { title: 'STATE', value: ({ state }) => state },
+]
 
 function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
   return [
@@ -118,20 +113,18 @@ function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
   ]
 }
 
-function columns(now: number): Column<ApprovalItem>[] {
-  return [
-    { title: '#', value: ({ number }) => number, align: 'right' },
-    { title: 'PATH', value: nameItem, most: 80 },
-    { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
-    {
-      title: 'CHANGED',
-      value: ({ asked }) => (asked?.modifiedAt == null ? null : formatMoment(Date.parse(asked.modifiedAt), now)),
-    },
-    { title: 'TARGET', value: ({ target }) => target, most: 40 },
-    { title: 'RUN', value: ({ runId }) => runId },
-    { title: 'STATE', value: ({ state }) => state },
-  ]
-}
+const COLUMNS: Column<ApprovalItem>[] = [
+  { title: '#', value: ({ number }) => number, align: 'right' },
+  { title: 'PATH', value: nameItem, most: 80 },
+  { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
+  {
+    title: 'CHANGED',
+    value: ({ asked }) => (asked?.modifiedAt == null ? null : formatMoment(Date.parse(asked.modifiedAt))),
+  },
+  { title: 'TARGET', value: ({ target }) => target, most: 40 },
+  { title: 'RUN', value: ({ runId }) => runId },
+  { title: 'STATE', value: ({ state }) => state },
+]
 
 function adviseDecision({ id, kind, hash, needs, votes, question }: Approval): string {
   const people = needs === 1 ? '' : ` (${votes.length} of ${needs} people so far)`

@@ -1,6 +1,6 @@
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
 import type { Cli } from '../../../command.ts'
-import { commandClock } from '../../../open/command-clock.ts'
+import { commandClock } from '../../../command-clock.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openCode } from '../open-code.ts'

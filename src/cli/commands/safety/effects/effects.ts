@@ -6,7 +6,6 @@ import { formatAnchor } from '../../../../core/safety/ledger/anchor.ts'
 import { readAct } from '../../../../core/safety/ledger/outside-act.ts'
 import { describeScope, type StopScope } from '../../../../core/safety/stop.ts'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { commandClock } from '../../../open/command-clock.ts'
 import { actCommand } from '../../../operate/act-command.ts'
 import { listCommand } from '../../../operate/list-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
@@ -17,11 +16,25 @@ const PLANNED = 'Nothing acts here now. What runs would do: upshot runs list --s
 /** `--file` stands for both. */
 export const EFFECT_NAMES = { without: ['target', 'path'] }
 
+type Effect = AnswerOf<'GET /effects'>['items'][number]
+
+export const EFFECT_COLUMNS: Column<Effect>[] = [
+  { title: 'SEQ', value: ({ seq }) => seq, align: 'right' },
+  { title: 'AT', value: ({ at }) => formatMoment(at), cut: 'never' },
+  { title: 'PHASE', value: ({ phase }) => phase, cut: 'never' },
+  { title: 'WHAT', value: ({ operation }) => operation, most: 40 },
+  { title: 'FILE', value: ({ path, target }) => path ?? target, most: 60, least: 20, cut: 'start' },
+  { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right', isMinor: true },
+  { title: 'OUTCOME', value: ({ outcome }) => outcome, most: 20 },
+  { title: 'RUN', value: ({ runId }) => runId, cut: 'never', isMinor: true },
+  { title: 'BY', value: ({ actor, approval, workflow }) => actor ?? approval ?? workflow, most: 40, isMinor: true },
+]
+
 export const list = listCommand(EFFECT_ROUTES, 'GET /effects', {
   ...EFFECT_NAMES,
   options: addFile,
   query: readFile,
-  columns: effectColumns,
+  columns: EFFECT_COLUMNS,
   empty: 'No effect matches.',
   after: ({ mode }) => (mode === 'plan' ? [PLANNED] : []),
 })
@@ -39,14 +52,14 @@ export function readFile({ file }: Record<string, unknown>): { path?: string; ta
 
 export const show = actCommand('GET /effects/:seq', {
   argument: ['seq', 'number of the row, as "effects list" prints it'],
-  done: (row) => [...tellEffect(row, commandClock.now()), row.isSealed ? '  sealed' : '  not sealed yet'],
+  done: (row) => [...tellEffect(row), row.isSealed ? '  sealed' : '  not sealed yet'],
 })
 
 export const of = actCommand('GET /effects/of-file', {
   argument: ['file', 'a path such as /out/a.mov, or a target such as storage_a:fil_1'],
   query: (_, file) => ({ file }),
   data: ({ items }) => items,
-  done: ({ items }) => items.flatMap((row) => tellEffect(row, commandClock.now())),
+  done: ({ items }) => items.flatMap(tellEffect),
 })
 
 export const anchor = actCommand('POST /effects/anchor', {
@@ -98,8 +111,6 @@ function toScope({ workflow, account, storage }: ScopeChoice): StopScope {
   return storage === undefined ? { kind: 'all', name: '' } : { kind: 'storage', name: storage }
 }
 
-type Effect = AnswerOf<'GET /effects'>['items'][number]
-
 /** Lines of the state that a delete required, and of the one that it found. */
 function describeStates({ expect, before }: Pick<Effect, 'expect' | 'before'>): string[] {
   const required = expect as FileState | null
@@ -115,24 +126,10 @@ function describeState({ path, bytes, modifiedAt }: FileState): string {
   return parts.filter(Boolean).join(', ') || 'as it is'
 }
 
-export function effectColumns(now: number): Column<Effect>[] {
-  return [
-    { title: 'SEQ', value: ({ seq }) => seq, align: 'right' },
-    { title: 'AT', value: ({ at }) => formatMoment(at, now), cut: 'never' },
-    { title: 'PHASE', value: ({ phase }) => phase, cut: 'never' },
-    { title: 'WHAT', value: ({ operation }) => operation, most: 40 },
-    { title: 'FILE', value: ({ path, target }) => path ?? target, most: 60, least: 20, cut: 'start' },
-    { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right', isMinor: true },
-    { title: 'OUTCOME', value: ({ outcome }) => outcome, most: 20 },
-    { title: 'RUN', value: ({ runId }) => runId, cut: 'never', isMinor: true },
-    { title: 'BY', value: ({ actor, approval, workflow }) => actor ?? approval ?? workflow, most: 40, isMinor: true },
-  ]
-}
-
 type ToldEffect = AnswerOf<'GET /effects/of-file'>['items'][number]
 
 /** Lines of one row of the ledger: what, when, by whom, by whose word, and how the file looked. */
-function tellEffect(row: ToldEffect, now: number): string[] {
+function tellEffect(row: ToldEffect): string[] {
   const { at, phase, operation, path, target, bytes, outcome, proof, error, workflow, runId, step, approval, code } =
     row
   const act = readAct(row)
@@ -142,7 +139,7 @@ function tellEffect(row: ToldEffect, now: number): string[] {
   const by = runId === null ? (row.actor ?? '') : `${workflow}, run ${runId}, step ${step}`
   const words = row.votes.map(({ actor, verdict, reason }) => `${actor} ${verdict}: ${reason ?? '–'}`)
   return [
-    `${formatMoment(at, now)}  ${operation} ${phase}${end}  ${formatText(path ?? target ?? '')}${size}`,
+    `${formatMoment(at)}  ${operation} ${phase}${end}  ${formatText(path ?? target ?? '')}${size}`,
     `  by ${formatText(by)}${code === null ? '' : `, code ${code.slice(0, 8)}`}`,
     ...(row.eventId === null ? [] : [`  after event ${formatText(row.eventId)}`]),
     ...(approval === null ? [] : [`  under approval ${approval}  ${formatText(words.join('; '))}`.trimEnd()]),

@@ -9,7 +9,6 @@ import { loadAnchors } from '../../../../project/data-dir/anchor-file.ts'
 import { verifyLedger } from '../../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../../command.ts'
 import { readStdin } from '../../../input/read-source.ts'
-import { commandClock } from '../../../open/command-clock.ts'
 import { type Project, requireDatabase } from '../../../open/open-project.ts'
 import { call } from '../../../open/operations.ts'
 import { formatMoment, formatText } from '../../../terminal/format-value.ts'
@@ -28,7 +27,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const report = await ((await project.isFar()) && file === undefined
         ? verifyFar(project, anchors, work)
         : verifyHere(await project.load(), file, { anchors, ...work }))
-      out.result(report, () => describe(report, commandClock.now()))
+      out.result(report, () => describe(report))
       if (report.passed) return
       out.leaveWith('difference')
       out.note('If you restored a backup, say so: upshot effects restored --reason "…". Otherwise copy the data')
@@ -58,7 +57,7 @@ async function verifyHere(
   return { ...found, anchors: known.length, anchored, restored: found.restored.map(withIsoTimes) }
 }
 
-function describe(report: Report, now: number): string[] {
+function describe(report: Report): string[] {
   const { passed, effects, sealed, seals, prunedTo, anchors, anchored, sinceAnchor } = report
   const { restored, faults, faultCount } = report
   const unsealed = effects - sealed
@@ -68,7 +67,7 @@ function describe(report: Report, now: number): string[] {
     ...(prunedTo === 0 ? [] : [`rows up to ${prunedTo} were removed by retention`]),
     anchored === null
       ? `no anchor${anchors === 0 ? ' was given' : ` of ${anchors} fits`}: an end that was cut off cannot be seen`
-      : `anchored up to row ${anchored.last} (${formatMoment(anchored.at, now)}); ${rows(sinceAnchor)} sealed since`,
+      : `anchored up to row ${anchored.last} (${formatMoment(anchored.at)}); ${rows(sinceAnchor)} sealed since`,
     ...(unsealed === 0 ? [] : [`${rows(unsealed)} have no seal yet`]),
     ...(report.erased === 0 ? [] : [`people erased text of ${rows(report.erased)}; the rest is as it was sealed`]),
     ...describeWords(report),

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { waitUntil } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
-import { commandClock } from '../../../open/command-clock.ts'
+import { commandClock } from '../../../command-clock.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { drawFrame } from './draw-frame.ts'
 import { Frames } from './read-frame.ts'

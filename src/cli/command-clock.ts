@@ -1,5 +1,5 @@
-import type { ReadStore } from '../../core/store/store.ts'
-import { type Clock, systemClock } from '../../core/time.ts'
+import type { ReadStore } from '../core/store/store.ts'
+import { type Clock, systemClock } from '../core/time.ts'
 
 /** Milliseconds by which the clock of the database is ahead of the machine's. */
 let aheadMs = 0

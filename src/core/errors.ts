@@ -68,6 +68,11 @@ export class UpshotError extends Error {
   }
 }
 
+/** A request that cannot be done as it is, with the next thing to do, as a sentence. */
+export function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { fix })
+}
+
 /** Throw it to fail now: the step or run gets no further attempt, whatever its `retry` says. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'

@@ -1,4 +1,4 @@
-import { UpshotError } from '../../core/errors.ts'
+import { refuse, UpshotError } from '../../core/errors.ts'
 import type { Approval, ApprovalItem } from '../../core/safety/approval.ts'
 import type { ApprovalProof } from '../../core/safety/votes/approval-proof.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
@@ -44,9 +44,7 @@ export function boundAhead({ ahead }: Pick<Foreseen, 'ahead'>, most: number, max
 /** Throws where the word of one person does not let a list begin. */
 export function requireAhead({ kind, needs }: Pick<AheadList, 'kind' | 'needs'>): void {
   if (kind === 'guard' && needs === 1) return
-  throw new UpshotError('invalid_request', 'Only a list of effects that one person approves is approved ahead.', {
-    fix: 'Approve each list as it comes.',
-  })
+  throw refuse('Only a list of effects that one person approves is approved ahead.', 'Approve each list as it comes.')
 }
 
 /**

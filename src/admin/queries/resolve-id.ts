@@ -1,4 +1,4 @@
-import { UpshotError } from '../../core/errors.ts'
+import { refuse, type UpshotError } from '../../core/errors.ts'
 
 /** Fewer characters are no id that a person meant. */
 export const MIN_OF_ID = 8
@@ -53,7 +53,5 @@ export function withoutEllipsis(text: string): string {
 
 export function refuseAmbiguous(beginning: string, ids: readonly string[]): UpshotError {
   const shown = `${ids.slice(0, SHOWN).join(', ')}${ids.length > SHOWN ? ', …' : ''}`
-  return new UpshotError('invalid_request', `Several ids begin with ${beginning}.`, {
-    fix: `Give more of it: ${shown}.`,
-  })
+  return refuse(`Several ids begin with ${beginning}.`, `Give more of it: ${shown}.`)
 }

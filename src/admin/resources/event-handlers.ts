@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { includesRole } from '../../core/access/role.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { refuse, UpshotError } from '../../core/errors.ts'
 import { deriveId, newId } from '../../core/ids.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import type { EventSearch } from '../../core/incoming/event-search.ts'
@@ -180,9 +180,7 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       const { filter, workflows, perSecond } = body
       const search = readSearch(filter, caller, now)
       if (Object.keys(search).length === 0) {
-        throw new UpshotError('invalid_request', 'A filter that selects every event is refused.', {
-          fix: 'Name a type, a path or a time.',
-        })
+        throw refuse('A filter that selects every event is refused.', 'Name a type, a path or a time.')
       }
       for (const workflow of workflows ?? []) await requireWorkflow(store, workflow)
       const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)

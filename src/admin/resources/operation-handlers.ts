@@ -1,4 +1,4 @@
-import { UpshotError } from '../../core/errors.ts'
+import { refuse, UpshotError } from '../../core/errors.ts'
 import { firstId, newId } from '../../core/ids.ts'
 import { planReset } from '../../core/runs/step.ts'
 import type { BulkOperation, BulkPlan, BulkRefusal } from '../../core/safety/bulk.ts'
@@ -39,9 +39,7 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
       const { kind, filter, perSecond } = body
       const selected = await readRunFilter(store, filter, now)
       if (Object.keys(selected).length === 0) {
-        throw new UpshotError('invalid_request', 'A filter that selects every run is refused.', {
-          fix: 'Name a status, a workflow or a time.',
-        })
+        throw refuse('A filter that selects every run is refused.', 'Name a status, a workflow or a time.')
       }
       if (kind === 'resolve' && operator.reason === null) {
         throw new UpshotError('invalid_request', 'Resolving a run needs a reason, and none was given.', {

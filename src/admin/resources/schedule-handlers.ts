@@ -1,4 +1,4 @@
-import { UpshotError } from '../../core/errors.ts'
+import { refuse, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Run } from '../../core/runs/run.ts'
 import {
@@ -259,8 +259,4 @@ function listPast(
     `The stretch has more than ${MAX_BACKFILL.toLocaleString('en')} moments.`,
     `Fill it in parts: the first ends at ${isoTime(moments[MAX_BACKFILL - 1] ?? from)}.`,
   )
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { fix })
 }

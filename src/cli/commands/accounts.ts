@@ -2,7 +2,7 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { ACCOUNT_ROUTES } from '../../admin/contract/resources/service/accounts.ts'
 import type { AnswerOf } from '../../admin/contract/routes.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { refuse } from '../../core/errors.ts'
 import type { Plan } from '../../core/service/account.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import { readSecret } from '../input/read-source.ts'
@@ -127,8 +127,4 @@ function parsePlan(text: string): Plan {
   if (text === 'free' || text === 'pro' || text === 'enterprise') return text
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Give free, pro, enterprise, or a number of requests per minute from 1 to 999999.')
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { fix })
 }

@@ -90,7 +90,7 @@ export const run = actCommand('POST /schedules/:name/run', {
   options: (command) => command.option('--account <name>', 'only for this account (default: each of the schedule)'),
   look: 'GET /schedules/:name',
   will: (name) => `run the schedule ${name} now`,
-  body: ({ account }) => (account === undefined ? {} : { account }),
+  body: ({ account }) => ({ account }),
   data: ({ items }) => items,
   done: ({ items }) => items.map(({ id }) => id),
   note: ({ items: [first] }) => (first === undefined ? null : `Show the run: upshot runs show ${first.id}`),
@@ -157,12 +157,7 @@ function readOptions({
   if (account !== undefined && eachAccount) throw refuse('Give --account or --each-account, not both.')
   if (file !== undefined && input !== undefined) throw refuse('Give --input or --file, not both.')
   const accounts = eachAccount ? 'each' : account
-  const content = file === undefined ? input : parseJsonOption(readText(file))
-  return {
-    ...rest,
-    ...(accounts === undefined ? {} : { accounts }),
-    ...(content === undefined ? {} : { input: content }),
-  }
+  return { ...rest, accounts, input: file === undefined ? input : parseJsonOption(readText(file)) }
 }
 
 function refuse(message: string): UpshotError {

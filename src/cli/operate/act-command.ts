@@ -108,6 +108,14 @@ function look<Look extends RouteName>(operations: Operations, name: Look, params
   return call(operations, name, { params } as unknown as InputOf<Look>)
 }
 
+/** Under `--dry-run`: says what would be done, and to what, and returns true. */
+export async function isOnlyTold(out: Output, intent: { will: string; things?: readonly string[] }): Promise<boolean> {
+  if (!out.given.dryRun) return false
+  await confirm(out, intent)
+  refrain(out, intent.will)
+  return true
+}
+
 export function refrain(out: Output, will: string): void {
   out.result({ dryRun: true, will }, () => [`This would ${will}.`])
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UpshotError } from '../errors.ts'
+import { refuse } from '../errors.ts'
 import { describeIssues } from '../json.ts'
 
 /**
@@ -18,8 +18,4 @@ export function checkAnswer(
   if (parsed.success) return JSON.stringify(parsed.data)
   const fix = `See what is asked with "upshot approvals show ${id} --json".`
   throw refuse(`The answer does not fit: ${describeIssues('answer', parsed.error)}.`, fix)
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
 }

@@ -1,4 +1,4 @@
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../../core/service/account.ts'
 import { isoTime } from '../../../core/time.ts'
@@ -94,8 +94,4 @@ function complete(
 function refuseDefault(act: string): UpshotError {
   const message = `The account "default" is set by the environment, so it cannot be ${act} here.`
   return refuse(message, 'Set SERVICE_BASE_URL, SERVICE_API_KEY and the other SERVICE_ variables, and restart the app.')
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { fix })
 }

@@ -53,7 +53,7 @@ function readWords({ kind, text, reason }: Words & { reason?: string | undefined
   const words = { kind, text: text.trim() }
   if (reason === undefined || !createEraser(words).isIn(reason)) return words
   throw new UpshotError('invalid_request', 'The reason has the text that is to be found or erased, and it is kept.', {
-    details: { fix: 'Name a ticket or a request instead.' },
+    fix: 'Name a ticket or a request instead.',
   })
 }
 

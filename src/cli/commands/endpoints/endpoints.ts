@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings'
 import { ENDPOINT_ROUTES } from '../../../admin/contract/resources/endpoints.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { SCHEME_PRESETS } from '../../../core/incoming/signature.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { readSecret } from '../../input/read-source.ts'
@@ -120,9 +120,7 @@ export const edit = actCommand('PATCH /endpoints/:name', {
 
 function requireChange<Change extends object>(change: Change): Change {
   if (Object.values(change).some((value) => value !== undefined)) return change
-  throw new UpshotError('invalid_request', 'No change was given.', {
-    fix: 'Add --events, --account, --scheme, --header or --learn.',
-  })
+  throw refuse('No change was given.', 'Add --events, --account, --scheme, --header or --learn.')
 }
 
 function learnOption() {

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { deliver } from '../../../app/send/deliver.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'
 import { isPlainObject } from '../../../core/json.ts'
@@ -33,9 +33,7 @@ export function define(command: Command, { out }: Cli): void {
     }
     const secret = await readSecret(source)
     if (secret === undefined) {
-      throw new UpshotError('invalid_request', 'No secret was given to sign with.', {
-        fix: 'Add --secret-file, --secret-stdin or --secret-env.',
-      })
+      throw refuse('No secret was given to sign with.', 'Add --secret-file, --secret-stdin or --secret-env.')
     }
     const now = commandClock.now()
     const body = await readBody(file, now)

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { parseJson } from '../../../core/json.ts'
 import { solveScheme } from '../../../core/solver/solve-scheme.ts'
 import type { Cli } from '../../command.ts'
@@ -96,7 +96,3 @@ export function parseHeaders(text: string): Record<string, string> {
 }
 
 const HEADERS = 'Write one header per line, as in an HTTP request, or a JSON object.'
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { fix })
-}

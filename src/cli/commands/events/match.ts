@@ -18,8 +18,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
     .action((id, { file, account, workflow, workflows: folder }) => {
       if ((id === undefined) === (file === undefined)) throw describeMisuse()
-      const given = file === undefined ? { event: id } : readGiven(file)
-      const body = { ...given, ...(account === undefined ? {} : { account }) }
+      const body = { ...(file === undefined ? { event: id } : readGiven(file)), account }
       const flags =
         folder === undefined ? null : { UPSHOT_WORKFLOWS_DIR: { flag: '--workflows', value: resolve(folder) } }
       return project.withOperations(

@@ -20,20 +20,6 @@ const { shape } = EVENT_ROUTES['GET /events'].query
 const FILTER = z.object(shape)
 const NAMES = { without: ['q', 'account', 'limit', 'after'] }
 
-/** The options of a selection, by the names of the API. */
-interface Choice {
-  account?: string
-  type?: string
-  path?: string
-  since?: string
-  until?: string
-}
-
-interface Replay {
-  workflow: string | undefined
-  perSecond: number | null
-}
-
 interface Replayed {
   event: string
   workflow: string
@@ -58,16 +44,18 @@ export function define(command: Command, { out, project }: Cli): void {
           const { replayPlan } = await import('../safety/plan/replay-plan.ts')
           return replayPlan({ out, project }, store, { config, event, workflow, account, plan, as, keyFile })
         }
-        const choice: Choice = readSchemaOptions(FILTER, options, NAMES)
+        const choice = readSchemaOptions(FILTER, options, NAMES)
         const isSelected = Object.keys(choice).length > 0
         if (named.length > 0 === isSelected) throw describeMisuse()
-        const ofAccount = account === undefined ? {} : { account }
-        if (isSelected) {
-          const replay = { workflow, perSecond }
-          return replaySelected(out, operations, { choice: { ...choice, ...ofAccount }, replay })
+        const workflows = workflow === undefined ? undefined : [workflow]
+        if (!isSelected) {
+          return replayNamed(out, operations, { ids: await readIds(named, 'events'), body: { account, workflows } })
         }
-        const body = { ...ofAccount, ...(workflow === undefined ? {} : { workflows: [workflow] }) }
-        return replayNamed(out, operations, { ids: await readIds(named, 'events'), body })
+        // New runs of all selected events, as a tracked operation, oldest first.
+        return performOperation(out, operations, {
+          ...{ name: 'POST /events/replay', body: { filter: { ...choice, account }, perSecond, workflows } },
+          ...{ things: 'Events', done: 'replayed', describe: ({ total, runs }) => describeWill(total, runs) },
+        })
       }),
     )
 }
@@ -101,20 +89,6 @@ async function replayAll(operations: Operations, ids: readonly string[], body: o
     )
   }
   return answers
-}
-
-/** New runs of all events of the options, as a tracked operation, oldest first. */
-function replaySelected(
-  out: Cli['out'],
-  operations: Operations,
-  { choice, replay: { workflow, perSecond } }: { choice: Choice; replay: Replay },
-): Promise<void> {
-  const describe = ({ total, runs }: { total: number; runs: number }) => describeWill(total, runs)
-  const body = { filter: choice, perSecond, ...(workflow === undefined ? {} : { workflows: [workflow] }) }
-  return performOperation(out, operations, {
-    ...{ name: 'POST /events/replay', body },
-    ...{ things: 'Events', done: 'replayed', describe },
-  })
 }
 
 function describeWill(events: number, runs: number): string {

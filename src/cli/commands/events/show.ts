@@ -22,7 +22,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action((id, { account, trace: isTrace = false, redacted: isRedacted = false }) =>
       project.withOperations(async (operations) => {
         const params = { id }
-        const query = account === undefined ? {} : { account }
+        const query = { account }
         if (isRedacted) {
           const redacted = await call(operations, 'GET /events/:id/redacted', { params, query })
           return out.result(redacted, () => JSON.stringify(redacted, null, 2).split('\n'))

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import type { AnswerOf } from '../../../admin/client/index.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { ServiceEvent } from '../../../core/incoming/event.ts'
 import { parseEvent } from '../../../core/incoming/parse-event.ts'
@@ -128,10 +128,6 @@ function isForbidden(name: string): boolean {
 
 function nameOf(source: string): string {
   return source === '-' ? 'Standard input' : `The file ${source}`
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { fix })
 }
 
 const events = z.object({ data: z.array(z.object({ data: z.record(z.string(), z.unknown()) })) })

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from '@commander-js/extra-typings'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
@@ -151,7 +151,5 @@ async function chooseTarget(entry: Entry, output: string | undefined): Promise<s
 }
 
 function refuseFolder({ service, path }: Entry): UpshotError {
-  return new UpshotError('invalid_request', `${service}:${path} is a folder.`, {
-    fix: `List its entries: upshot files ls ${service}:${path}`,
-  })
+  return refuse(`${service}:${path} is a folder.`, `List its entries: upshot files ls ${service}:${path}`)
 }

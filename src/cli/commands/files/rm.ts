@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/client/index.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
@@ -53,16 +53,14 @@ async function listFiles(
   if (entry.type === 'file') return [{ service, path, ...entry }]
   const place = `${service}:${path}`
   if (!recursive) {
-    throw new UpshotError('invalid_request', `${place} is a folder. Nothing was deleted.`, {
-      fix: 'Add --recursive to delete the files below it.',
-    })
+    throw refuse(`${place} is a folder. Nothing was deleted.`, 'Add --recursive to delete the files below it.')
   }
   const query = { account, path, recursive: 'true', verify: 'true', limit: MAX_ENTRIES } as const
   const input = { params: { storage: service }, query }
   const { items, reason } = await call(operations, 'GET /files/:storage/snapshot', input, { signal })
   if (reason === null) return items.filter(({ type }) => type === 'file')
   const fix = reason === 'max' ? 'Delete its subfolders one by one.' : 'Try again, or delete its files by their ids.'
-  throw new UpshotError('invalid_request', `${place}: ${describeIncomplete(reason)} Nothing was deleted.`, { fix })
+  throw refuse(`${place}: ${describeIncomplete(reason)} Nothing was deleted.`, fix)
 }
 
 function describeIntent(found: readonly Entry[]) {
@@ -86,7 +84,7 @@ async function remove(
     return await call(operations, 'POST /files/delete', { body: { account, files, ...body } }, work)
   }
   try {
-    return await perform(count === undefined ? {} : { count })
+    return await perform({ count })
   } catch (error) {
     const isCounted = error instanceof UpshotError && error.code === 'needs_confirmation' && count === undefined
     if (!isCounted || !canAsk(out) || !(await typesCount(out, found.length))) throw error

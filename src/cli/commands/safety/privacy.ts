@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import type { Cli } from '../../command.ts'
 import { call } from '../../open/operations.ts'
@@ -66,9 +66,7 @@ function readWords({ text, path }: { text?: string | undefined; path?: string | 
   if ((text === undefined) !== (path === undefined)) {
     return text === undefined ? { kind: 'path', text: path ?? '' } : { kind: 'text', text }
   }
-  throw new UpshotError('invalid_request', 'Give either --text or --path.', {
-    details: { fix: 'For example: --text "Anna Meier", or --path /in/anna.pdf.' },
-  })
+  throw refuse('Give either --text or --path.', 'For example: --text "Anna Meier", or --path /in/anna.pdf.')
 }
 
 function describe({ places, rows, searched, neededBy }: Report): string[] {

@@ -1,7 +1,7 @@
 import { openAsBlob, statSync } from 'node:fs'
 import { basename, posix } from 'node:path'
 import { InvalidArgumentError } from 'commander'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { WireEntry } from '../../../sandbox/index.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
@@ -79,9 +79,7 @@ export const rm = sandboxCommand(
     const { path, type } = entry
     const name = `${storage}:${path}`
     if (type === 'folder' && !recursive) {
-      throw new UpshotError('invalid_request', `${name} is a folder. Nothing was deleted.`, {
-        fix: 'Add --recursive to delete it with everything in it.',
-      })
+      throw refuse(`${name} is a folder. Nothing was deleted.`, 'Add --recursive to delete it with everything in it.')
     }
     const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
     await doConfirmed(out, {

@@ -3,7 +3,7 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import type { AnyInput } from '../../../admin/client/index.ts'
 import type { RouteName } from '../../../admin/contract/routes.ts'
 import { ACCESS_ROLES, type AccessRole, includesRole } from '../../../core/access/role.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
 import { call, type Operations } from '../../open/operations.ts'
@@ -59,7 +59,5 @@ async function findRole(operations: Operations, role: AccessRole): Promise<Acces
 
 function requireStreams({ stdin, stdout }: OutputStreams): { stdin: Readable; stdout: Writable } {
   if (stdin !== undefined) return { stdin: stdin as Readable, stdout: stdout as Writable }
-  throw new UpshotError('invalid_request', 'No agent is at the standard input of this command.', {
-    fix: 'Let the agent start it: see docs/agents.md.',
-  })
+  throw refuse('No agent is at the standard input of this command.', 'Let the agent start it: see docs/agents.md.')
 }

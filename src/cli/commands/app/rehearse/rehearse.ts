@@ -4,7 +4,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { findEvent } from '../../../../admin/queries/find-event.ts'
 import type { NamedFile } from '../../../../app/rehearsal/gather-files.ts'
 import type { Rehearsal } from '../../../../app/rehearsal/rehearsal.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import { findReplayObstacle } from '../../../../core/safety/bulk.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
@@ -98,7 +98,7 @@ async function readFacts(
   const obstacle = findReplayObstacle(event)
   if (obstacle !== null) {
     throw new UpshotError('conflict', `${event.id} cannot be rehearsed: ${obstacle}.`, {
-      details: { fix: 'Choose a newer event, or keep bodies for longer with `retention.payloads`.' },
+      fix: 'Choose a newer event, or keep bodies for longer with `retention.payloads`.',
     })
   }
   const own = config.service.kind === 'real' ? config.service.storages : {}
@@ -127,7 +127,7 @@ function readVariables(names: readonly string[]): Record<string, string> {
   const [missing] = found.find(([, value]) => value === undefined) ?? []
   if (missing === undefined) return Object.fromEntries(found.map(([name, value]) => [name, value ?? '']))
   throw new UpshotError('invalid_request', `--env ${missing}: the environment has no such variable.`, {
-    details: { fix: 'Set it for this command, or in the file .env of the project.' },
+    fix: 'Set it for this command, or in the file .env of the project.',
   })
 }
 
@@ -173,8 +173,4 @@ function refuseUnknown(place: string, files: readonly NamedFile[]): UpshotError 
   const [first, more] = [paths.slice(0, MAX_PATHS).join(', ') || 'none', paths.length > MAX_PATHS ? ' …' : '']
   const fix = `Files that the event and its runs name: ${first}${more}`
   return refuse(`--bytes ${place}: neither the event nor a run of it names this file.`, fix)
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
 }

@@ -147,8 +147,6 @@ export interface Story {
   isAtRest: boolean
   /** How far the clock was set forward, in milliseconds. */
   skippedMs: number
-  /** Time of the app at the end, in epoch milliseconds. */
-  now: number
 }
 
 export async function readStory(
@@ -168,7 +166,7 @@ export async function readStory(
   const caller = { name: 'rehearsal', kind: 'cli', id: 'cli', role: 'admin', address: '' } as const
   const effects = (await store.listEffects({ limit: MAX_ROWS })).toReversed()
   return {
-    ...{ ...about, staged, now, effects: effects.map((effect) => describeEffect(effect, caller)) },
+    ...{ ...about, staged, effects: effects.map((effect) => describeEffect(effect, caller)) },
     runs: await Promise.all(runs.map((run) => tellStory(store, run, { caller, most: MAX_ROWS, now }))),
     gone: without(before, after),
     made: without(after, before),

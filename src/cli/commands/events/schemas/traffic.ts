@@ -39,10 +39,9 @@ export function readSince(asked: Since | undefined): string {
 /** Stored events with their `data`, newest first; those whose body is pruned are left out. */
 export async function* readTraffic(operations: Operations, { types, since }: TrafficChoice): AsyncGenerator<Sent> {
   for (const type of types.length === 0 ? [undefined] : types) {
-    const query = { since, ...(type === undefined ? {} : { type }) }
     const decoder = new TextDecoder()
     let rest = ''
-    for await (const chunk of operations.stream('GET /events/export', { query })) {
+    for await (const chunk of operations.stream('GET /events/export', { query: { since, type } })) {
       const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''

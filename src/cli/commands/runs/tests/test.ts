@@ -7,7 +7,7 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { requireRun } from '../../../../admin/queries/require-row.ts'
 import { type IsolatedProcess, isolatedEnvironment } from '../../../../app/preview/isolated-process.ts'
 import type { previewTested, recordRun } from '../../../../app/preview/record-run.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../../core/errors.ts'
 import type { Recording } from '../../../../core/runs/claim.ts'
 import { isFinished } from '../../../../core/runs/step.ts'
 import { isoTime } from '../../../../core/time.ts'
@@ -113,7 +113,7 @@ function requireBodies({ claim: { cause, lease }, given: { events } }: Recorded)
   const pruned = all.find(({ body }) => body === '')
   if (pruned === undefined) return
   throw new UpshotError('conflict', `The body of ${pruned.id}, on which ${lease.runId} ran, is pruned.`, {
-    details: { fix: 'Choose a newer run, or keep bodies for longer with `retention.payloads`.' },
+    fix: 'Choose a newer run, or keep bodies for longer with `retention.payloads`.',
   })
 }
 
@@ -134,7 +134,7 @@ async function redact(
     'conflict',
     'With replaced words the run takes another path: its code depends on one of them.',
     {
-      details: { fix: 'Leave out --redact, and edit the answers by hand.' },
+      fix: 'Leave out --redact, and edit the answers by hand.',
     },
   )
 }
@@ -143,21 +143,19 @@ async function redact(
 function requireEnd({ end, unstarted }: Previewed, { steps }: Recording): void {
   if (unstarted != null) {
     throw new UpshotError('conflict', `The code runs on ${unstarted.on}, and the run was started by ${unstarted.by}.`, {
-      details: { fix: 'Choose a run that this code would have started.' },
+      fix: 'Choose a run that this code would have started.',
     })
   }
   if (end.kind !== 'open') return
   if (steps.some((step) => end.text.startsWith(`step "${step.key}": `) && !isFinished(step))) return
   throw new UpshotError('conflict', `The run has no answer to ${formatText(end.text, 200)}.`, {
-    details: { fix: 'Its code has changed, or the run is not finished. Choose a newer, completed run.' },
+    fix: 'Its code has changed, or the run is not finished. Choose a newer, completed run.',
   })
 }
 
 function readOutput(output: string): string {
   if (/\.test\.[cm]?[jt]s$/.test(output)) return resolve(output)
-  throw new UpshotError('invalid_request', `${output} is not the name of a test file.`, {
-    details: { fix: 'Name a file that ends in .test.ts.' },
-  })
+  throw refuse(`${output} is not the name of a test file.`, 'Name a file that ends in .test.ts.')
 }
 
 /** The path of a module as a file in another folder imports it. */
@@ -168,7 +166,7 @@ function pathFrom(file: string, module: string): string {
 
 function refuseExisting(path: string): void {
   if (!existsSync(path)) return
-  throw new UpshotError('conflict', `${path} is there already.`, { details: { fix: 'Remove or rename it.' } })
+  throw new UpshotError('conflict', `${path} is there already.`, { fix: 'Remove or rename it.' })
 }
 
 function detectFramework(root: string): Framework {

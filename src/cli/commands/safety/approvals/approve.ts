@@ -7,7 +7,7 @@ import {
   boundAhead,
   requireAhead,
 } from '../../../../admin/operations/approve-ahead.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { refuse } from '../../../../core/errors.ts'
 import { isFinished } from '../../../../core/runs/run.ts'
 import { MAX_AHEAD, parseNumbers } from '../../../../core/safety/approval.ts'
 import { checkAnswer } from '../../../../core/safety/check-answer.ts'
@@ -16,7 +16,7 @@ import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
 import { countUpTo, parseJsonOption } from '../../../input/parse-option.ts'
 import { call, type Operations } from '../../../open/operations.ts'
-import { refrain } from '../../../operate/act-command.ts'
+import { isOnlyTold } from '../../../operate/act-command.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
@@ -41,21 +41,18 @@ export function define(command: Command, { out, project }: Cli): void {
     .action((named, { hash: given, only, answer, ahead, aheadSize = Infinity, ...voter }) =>
       project.withOperations(async (operations) => {
         if (ahead === undefined && aheadSize !== Infinity) {
-          throw new UpshotError('invalid_request', '--ahead-size bounds --ahead.', { fix: 'Add --ahead.' })
+          throw refuse('--ahead-size bounds --ahead.', 'Add --ahead.')
         }
         const approval = await call(operations, 'GET /approvals/:id', { params: { id: named } })
         const expected = ahead === undefined ? null : await lookAhead(out, operations, approval, { ahead, aheadSize })
         const what = approval.kind === 'guard' ? `approve ${approval.openItems} items` : 'say yes'
         const will = `${what}: ${describeApproval(approval)}`
-        if (out.given.dryRun) {
-          await confirm(out, { will })
-          return refrain(out, will)
-        }
+        if (await isOnlyTold(out, { will })) return
         const hash = await requireHash(out, approval, given)
         const numbers = only === undefined ? null : parseNumbers(only)
         const said = { verdict: 'approved', hash, only: numbers, answer: checkAnswer(approval, answer) } as const
         const signed = await signWord(operations, approval, { ...said, voter, operator: project.operator })
-        const body = { ...signed, ...(only === undefined ? {} : { only }), ...(answer === undefined ? {} : { answer }) }
+        const body = { ...signed, only, answer }
         const result = await call(operations, 'POST /approvals/:id/approve', { params: { id: approval.id }, body })
         if (expected === null) {
           out.result({ approval: approval.id, ...result }, () => [describeResult(result)])

@@ -10,8 +10,8 @@ import { ApprovalProof } from '../../../../core/safety/votes/approval-proof.ts'
 import { processEnvironment } from '../../../../project/config/environment.ts'
 import type { Cli } from '../../../command.ts'
 import { call, type Operations } from '../../../open/operations.ts'
-import { refrain } from '../../../operate/act-command.ts'
-import { canAsk, confirm, typesCount } from '../../../terminal/confirm.ts'
+import { isOnlyTold } from '../../../operate/act-command.ts'
+import { canAsk, typesCount } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeApproval } from './list.ts'
 
@@ -24,10 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withOperations(async (operations) => {
         const approval = await call(operations, 'GET /approvals/:id', { params: { id: named } })
         const will = `deny ${approval.openItems} items, whose steps then fail: ${describeApproval(approval)}`
-        if (out.given.dryRun) {
-          await confirm(out, { will })
-          return refrain(out, will)
-        }
+        if (await isOnlyTold(out, { will })) return
         const said = { verdict: 'denied', hash: approval.hash, only: null, answer: null } as const
         const body = await signWord(operations, approval, { ...said, voter, operator: project.operator })
         const result = await call(operations, 'POST /approvals/:id/deny', { params: { id: approval.id }, body })
@@ -64,9 +61,8 @@ export async function signWord(
   operations: Operations,
   approval: Approval,
   { voter: { as, keyFile }, operator, ...word }: Word,
-): Promise<{ hash: string; as?: string; signature?: string }> {
-  const named = as === undefined ? {} : { as }
-  if (keyFile === undefined) return { hash: word.hash, ...named }
+): Promise<{ hash: string; as: string | undefined; signature?: string }> {
+  if (keyFile === undefined) return { hash: word.hash, as }
   if (as === undefined && operations.local === null) {
     throw new UpshotError('invalid_request', 'A signature at a server needs the name of its approver.', {
       fix: 'Add --as with the name that "upshot approvers list" has.',
@@ -76,7 +72,7 @@ export async function signWord(
   const hash = word.verdict === 'denied' ? word.hash : await findWholeHash(operations, approval, word.hash)
   const { actor, reason } = operator
   const whole = { ...word, hash, approval: approval.id, actor: as ?? actor, reason, signature: null }
-  return { hash, ...named, signature: Buffer.from(signVote(whole, keyFile)).toString('base64') }
+  return { hash, as, signature: Buffer.from(signVote(whole, keyFile)).toString('base64') }
 }
 
 /**

@@ -47,7 +47,7 @@ function chooseSource(options: BacktestOptions, isGiven: (name: string) => boole
   const all = [...refused.map(nameOption), ...(isAsking ? ['--reads live'] : [])]
   const where = source === null ? 'without --save' : `with --${source}`
   throw new UpshotError('invalid_request', `${all.join(', ')} cannot be given ${where}.`, {
-    details: { fix: 'Leave it out: --help lists the options by what they choose.' },
+    fix: 'Leave it out: --help lists the options by what they choose.',
   })
 }
 
@@ -57,6 +57,6 @@ function nameOption(name: string): string {
 
 function describeMissing(): UpshotError {
   return new UpshotError('invalid_request', 'Name the workflow whose runs are previewed.', {
-    details: { fix: 'For example: "upshot backtest tidy --since 7d". Its id: upshot workflows list' },
+    fix: 'For example: "upshot backtest tidy --since 7d". Its id: upshot workflows list',
   })
 }

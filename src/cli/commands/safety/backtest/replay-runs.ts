@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { OtherCode } from '../../../../app/backtest/check-out.ts'
 import type { IsolatedProcess } from '../../../../app/preview/isolated-process.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
 import type { Group } from '../../../../core/safety/differences.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
@@ -82,7 +82,7 @@ function requireShadow({ workflowsDir }: Config, workflow: string, file: string 
   if (shadow !== null) return shadow
   const module = file ?? `${workflow}.workflow.ts`
   throw new UpshotError('not_found', `The workflow "${workflow}" has no shadow.`, {
-    details: { fix: `Write its new version beside ${module}, as ${nameShadow(module)}, with the same id.` },
+    fix: `Write its new version beside ${module}, as ${nameShadow(module)}, with the same id.`,
   })
 }
 
@@ -99,7 +99,7 @@ function readFixtures(file: string): Record<string, JsonValue> {
   } catch (error) {
     const why = (error as Error).message
     throw new UpshotError('invalid_request', `${file} cannot be read as results of steps: ${why}.`, {
-      details: { fix: 'Write a JSON object: { "name of the step": its result }.' },
+      fix: 'Write a JSON object: { "name of the step": its result }.',
     })
   }
 }
@@ -152,18 +152,16 @@ async function openCandidate(
 
 function checkModule(code: string, { workflows, against }: Pick<Wanted, 'workflows' | 'against'>): void {
   if (workflows !== undefined) {
-    throw new UpshotError('invalid_request', '--code and --workflows both name the code that is tried.', {
-      details: { fix: 'Leave one of them out.' },
-    })
+    throw refuse('--code and --workflows both name the code that is tried.', 'Leave one of them out.')
   }
   if (!isFile(code)) {
     throw new UpshotError('invalid_request', `${code} cannot be read as a file.`, {
-      details: { fix: 'Name a module with --code, or a folder of modules with --workflows.' },
+      fix: 'Name a module with --code, or a folder of modules with --workflows.',
     })
   }
   if (against !== undefined && !isFile(against)) {
     throw new UpshotError('invalid_request', 'One module can be compared with one module only.', {
-      details: { fix: 'Name a module with --against too, such as "workflows/tidy.workflow.ts".' },
+      fix: 'Name a module with --against too, such as "workflows/tidy.workflow.ts".',
     })
   }
 }

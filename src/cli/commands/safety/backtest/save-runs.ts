@@ -50,6 +50,6 @@ function describeEmpty(workflow: string, { leftOut, noBody }: Corpus): UpshotErr
   if (leftOut > 0) return new UpshotError('conflict', describeLeftOut(leftOut))
   const why = noBody > 0 ? ` with a body; ${noBody} have lost theirs by retention` : ''
   return new UpshotError('not_found', `There is no finished run of "${workflow}" since then${why}.`, {
-    details: { fix: 'Choose a longer time, such as --since 30d.' },
+    fix: 'Choose a longer time, such as --since 30d.',
   })
 }

@@ -62,7 +62,7 @@ async function openCorpus(project: Project, file: string, named: string | undefi
   const { workflow, starts, savedAt } = head
   if (named !== undefined && workflow !== named) {
     throw new UpshotError('invalid_request', `${file} has runs of "${workflow}", not of "${named}".`, {
-      details: { fix: `Name its workflow, or none: "upshot backtest --from ${file}".` },
+      fix: `Name its workflow, or none: "upshot backtest --from ${file}".`,
     })
   }
   const config = await project.load({}, { isSandbox: true })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { findEvent } from '../../../../admin/queries/find-event.ts'
 import type { IsolatedProcess, PreviewedJob } from '../../../../app/preview/isolated-process.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import { parseEvent } from '../../../../core/incoming/parse-event.ts'
 import { planRuns } from '../../../../core/incoming/route.ts'
@@ -128,9 +128,7 @@ function leave(out: Cli['out'], plans: readonly PreviewedJob[]): void {
 }
 
 function describeManySaved(): UpshotError {
-  return new UpshotError('invalid_request', 'Only the plan of one event can be saved.', {
-    details: { fix: 'Name that event in place of --last.' },
-  })
+  return refuse('Only the plan of one event can be saved.', 'Name that event in place of --last.')
 }
 
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents' | 'listEvents' | 'listRoutes'>
@@ -188,7 +186,7 @@ async function listNewest(
   }
   if (found.length > 0) return found
   throw new UpshotError('not_found', `No stored event starts runs of "${workflow}".`, {
-    details: { fix: 'See what workflows run on: upshot workflows list. Or give the body of one: --file event.json' },
+    fix: 'See what workflows run on: upshot workflows list. Or give the body of one: --file event.json',
   })
 }
 
@@ -198,12 +196,12 @@ async function findOnlyWorkflow(store: EventReads, { id, type }: EventRecord): P
   const which = only === undefined ? 'No workflow runs' : 'Several workflows run'
   const fix =
     only === undefined ? 'Name one with --workflow.' : `Choose one with --workflow: ${[only, ...others].join(', ')}.`
-  throw new UpshotError('invalid_request', `${which} on events of type ${type}, such as ${id}.`, { details: { fix } })
+  throw refuse(`${which} on events of type ${type}, such as ${id}.`, fix)
 }
 
 function describeMisuse(): UpshotError {
   return new UpshotError('invalid_request', 'Name one event, or --file, or --last with --workflow.', {
-    details: { fix: 'For example: "upshot plan evt_1", or "upshot plan --workflow tidy --last 20".' },
+    fix: 'For example: "upshot plan evt_1", or "upshot plan --workflow tidy --last 20".',
   })
 }
 

@@ -60,7 +60,7 @@ function requireSame(plan: PlanFile, named: Pick<PlanFile, 'event' | 'account' |
   for (const part of ['event', 'account', 'workflow'] as const) {
     if (plan[part] === named[part]) continue
     throw new UpshotError('conflict', `The plan is for the ${part} ${plan[part]}, not for ${named[part]}.`, {
-      details: { fix: 'Name the event and the workflow of the plan, or make another plan.' },
+      fix: 'Name the event and the workflow of the plan, or make another plan.',
     })
   }
 }

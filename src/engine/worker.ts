@@ -81,16 +81,18 @@ export class Worker implements DeliveryIntake {
     return this.#passes.runIds
   }
 
-  /** Recovers the runs of dead workers and begins to claim. */
-  async start(): Promise<void> {
+  /** Recovers the runs of dead workers, and begins to claim after `prepare`. */
+  async start(prepare: () => Promise<void> = async () => {}): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
     this.#endWatches = [watchOwnWork(), ...(this.#parts.outside ? [watchEffects()] : [])]
     await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
     await this.#recover()
     if (this.#stopping.signal.aborted) return
-    this.#counts.slots.give(this.#parts.slots)
     this.#scheduleBeat()
+    await prepare()
+    if (this.#stopping.signal.aborted) return
+    this.#counts.slots.give(this.#parts.slots)
     this.wake()
   }
 

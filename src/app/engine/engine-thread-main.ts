@@ -25,8 +25,14 @@ const start = await new Promise<EngineStart>((resolve) => begin.once('message', 
 const { config, store: options, port, worker, counts, pulse, pulseMs, variables, skipped } = start
 adoptHidden(variables)
 const beats = new Int32Array(pulse)
-setInterval(() => {
+const beat = () => {
   Atomics.add(beats, 0, 1)
+  Atomics.notify(beats, 0)
+}
+// The first tells that author code may hold the thread from now on.
+beat()
+setInterval(() => {
+  beat()
   tellReplaced()
 }, pulseMs)
 /** How often the file limits are told. */

@@ -19,6 +19,7 @@ import type { EngineAccess, EngineLoad } from './engine.ts'
 import type { EngineConfig, EngineStart, LoadingModule } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 import { takeThread } from './start/begin-thread.ts'
+import { killProcess } from './watch/end-process.ts'
 import type { ThreadMemory } from './watch/memory-watch.ts'
 import { describeExit, type EngineEnd, Question } from './watch/question.ts'
 
@@ -30,6 +31,10 @@ const ANSWER_MS = 1_000
 
 /** How long to wait for a thread that is told to end: native code may keep it. */
 const END_WITHIN_MS = 1_000
+/** The same for one that has blocked its loop: a call that ends late costs no process then. */
+const BLOCKED_END_WITHIN_MS = 5_000
+/** A loop that turns beats within this time. */
+const MAX_TURN_MS = 1_000
 
 export interface EngineThreadParts {
   config: EngineConfig & Pick<Config, 'engine'>
@@ -107,6 +112,7 @@ export class EngineThread {
       if (isNotices(message)) heard(message)
       else this.#link.receive(message)
     })
+    process.on('exit', this.#leave)
     this.loaded = this.#link.call('load')
     this.ended = this.#whenEnded()
   }
@@ -154,10 +160,14 @@ export class EngineThread {
     this.#thread.postMessage(arrivals)
   }
 
-  /** Ends it for this reason, and waits a second at most. None of its code runs afterwards. */
+  /**
+   * Ends it for this reason, and waits some seconds at most. None of its code runs afterwards, but
+   * a native call goes on.
+   */
   async end(end: EngineEnd): Promise<void> {
     this.#end ??= end
-    const timer = setTimeout(this.#gone.resolve, END_WITHIN_MS)
+    const withinMs = end.cause === 'blocked' ? BLOCKED_END_WITHIN_MS : END_WITHIN_MS
+    const timer = setTimeout(this.#gone.resolve, withinMs)
     void this.#thread.terminate().then(() => this.#gone.resolve())
     await this.#gone.promise
     clearTimeout(timer)
@@ -177,6 +187,12 @@ export class EngineThread {
     await this.end({ cause: 'replaced', error, skipped, harm: skipped.length > 0 ? { runs: [], how } : null })
   }
 
+  /** An exit waits for all threads, and so for ever for one that native code keeps. */
+  readonly #leave = (): void => {
+    const { beat } = this
+    if (beat > 0 && Atomics.wait(this.#pulse, 0, beat, MAX_TURN_MS) === 'timed-out') killProcess()
+  }
+
   async #whenEnded(): Promise<EngineEnd> {
     this.#thread.on('error', (error) => {
       const isFull = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -186,6 +202,7 @@ export class EngineThread {
     this.#thread.on('exit', (code) => {
       exitCode = code
       this.isGone = true
+      process.off('exit', this.#leave)
       this.#gone.resolve()
     })
     await this.#gone.promise

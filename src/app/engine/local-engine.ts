@@ -131,12 +131,12 @@ export class LocalEngine implements Engine {
     this.#access = access
     await this.#clients.lookAtHosts()
     await this.#planner.start()
-    await this.#worker.start()
-    await this.#saveWorkflows()
-    // Before the commit, every run belonged to the other workers at work.
-    this.wake()
-    this.#watch = store.watch(clock, () => this.#onStoreChange())
-    await this.#modules?.start()
+    // No run begins before this start is answered: its code may hold the thread.
+    await this.#worker.start(async () => {
+      await this.#saveWorkflows()
+      this.#watch = store.watch(clock, () => this.#onStoreChange())
+      await this.#modules?.start()
+    })
     // A quarantine only tries suspects.
     if (this.#parts.config.suspects !== 'only') this.#files?.start()
   }

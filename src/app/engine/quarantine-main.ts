@@ -39,7 +39,8 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
         begin: (begin) => new EngineThread({ ...{ config, store, ...begin }, storeOptions: options, now: clock.now() }),
       })
       closing.unshift(() => engine.stop())
-      await engine.start(access)
+      // Without its parent, the next process tries the suspects.
+      if (!isTold) await engine.start(access)
       const isDone = async () => !(await store.hasSuspects()) && (await engine.isIdle())
       while (!isTold && !(await isDone())) await sleep(LOOK_EVERY_MS)
     } finally {

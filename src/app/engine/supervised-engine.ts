@@ -15,7 +15,7 @@ import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { LoadingModule } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
-import { endProcess } from './watch/end-process.ts'
+import { endProcess, tellKept } from './watch/end-process.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
 import type { Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
@@ -228,13 +228,15 @@ export class SupervisedEngine implements Engine {
   }
 
   async #restart(thread: EngineThread, end: EngineEnd): Promise<void> {
-    const { clock } = this.#parts
+    const { clock, notices } = this.#parts
     const { signal } = this.#stopping
     this.#ends = countEnd(this.#ends, clock.now() - this.#beganAt)
     if (thread.loading) this.#skip(thread.loading, end)
     else this.#skipped.push(...(end.skipped ?? []))
-    await this.#bury(thread, end)
-    if (end.cause === 'out_of_memory' && !thread.isGone) return endProcess(this.#parts.notices.publish)
+    const buried = this.#bury(thread, end)
+    // A module would do it to each process that comes.
+    if (!thread.isGone && !thread.loading) return endProcess(notices.publish, buried)
+    await buried
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()
     await this.#untilLoaded()
@@ -277,7 +279,6 @@ export class SupervisedEngine implements Engine {
   async #stop(): Promise<void> {
     const stopped = { cause: 'killed', error: { name: 'Error', message: 'The app stops.' } } as const
     this.#stopping.abort()
-    this.#watch?.stop()
     this.#claims.stop()
     // A restart would wait without end for a thread that a run has blocked in its start.
     if (!this.#isAtWork) await this.#thread.end(stopped)
@@ -288,6 +289,7 @@ export class SupervisedEngine implements Engine {
     if (this.#isAtWork) await thread.drain(this.#parts.clock, this.#parts.config.drainMs + STOP_GRACE_MS)
     this.#isAtWork = false
     await thread.end(stopped)
+    if (!thread.isGone) tellKept(this.#parts.notices.publish)
     if (this.#access) await this.#parts.store.stopWorker(thread.id)
   }
 }

@@ -109,6 +109,13 @@ export default defineWorkflow({
     return (await this.store.listRuns({ limit: 1, workflow: 'guilty' }))[0]
   }
 
+  /** Makes the run that waits a suspect, as after an engine that ended while it was at work. */
+  async suspect(): Promise<void> {
+    await this.store.startWorker('wrk_dead', Date.now())
+    await this.store.claimRuns('wrk_dead', 1, Date.now())
+    await this.store.endWorker('wrk_dead')
+  }
+
   /** Resolves once the guilty run waits for a person. */
   untilParked(): Promise<void> {
     return this.until(async () => {

@@ -1,16 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Publish } from '../../../core/notices.ts'
 
+/** Longest time for a last write: memory may grow meanwhile, or the database be away. */
+const LAST_WRITE_MS = 5_000
 /** For the log, and for answers on their way. */
 const LAST_WORDS_MS = 250
 
 /**
- * Ends this process at once. A thread that cannot be ended keeps its memory until then, and a stop
- * would wait for it for good.
+ * Ends this process once `written` resolves, or after 5 s. Nothing else ends a thread that native
+ * code keeps, or frees its memory and its core.
  */
-export async function endProcess(publish: Publish): Promise<never> {
-  const message = 'Native code that fills the memory cannot be ended: the process ends, to be started again.'
-  publish({ kind: 'fault', where: 'ending an engine', error: { name: 'Error', message } })
+export async function endProcess(publish: Publish, written: Promise<void>): Promise<never> {
+  await Promise.race([written, sleep(LAST_WRITE_MS)])
+  tellKept(publish)
   await sleep(LAST_WORDS_MS)
+  return killProcess()
+}
+
+/** Says why this process ends by a signal. */
+export function tellKept(publish: Publish): void {
+  const message =
+    'Native code of a workflow keeps the thread of the engine, so the process ends itself by SIGKILL. ' +
+    'Give that work to a process of its own, or to calls that take less time.'
+  publish({ kind: 'fault', where: 'ending an engine', error: { name: 'Error', message } })
+}
+
+export function killProcess(): never {
   return process.kill(process.pid, 'SIGKILL') as never
 }

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Guilt, GuiltyStage } from './support/guilty-stage.ts'
+
+/** Such a call holds its thread: V8 looks for an end only where JavaScript is called. */
+const keep = (seconds: number): Guilt => ({
+  top: "import { execFileSync } from 'node:child_process'; import { writeFileSync } from 'node:fs'",
+  step: `execFileSync('sleep', ['${seconds}'], { stdio: 'ignore' }); writeFileSync('after.txt', '')`,
+})
+
+/** One native call of 800 MB. */
+const FILL: Guilt = {
+  top: "import { DatabaseSync } from 'node:sqlite'",
+  step: `new DatabaseSync(':memory:').exec(\`CREATE TABLE t AS
+    WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n)
+    SELECT CASE WHEN i < 2000 THEN randomblob(400000) END FROM n\`)`,
+}
+const FULL = /The process takes too much: \d+ bytes, where `engine.memoryBytes` is \d+/
+
+test('native code that fills the memory and cannot be ended ends its process, and its run is tried alone', async () => {
+  const settings = { engine: { hang: '30s', memoryBytes: 384 * 1_048_576 } }
+  const stage = new GuiltyStage(FILL, settings)
+  const first = await stage.start()
+  await stage.deliver('evt_guilty', 'file.deleted')
+  expect(await first.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  const ended = first.lines.find(({ message }) => message === 'the engine ended and is started again')
+  expect(ended).toMatchObject({ cause: 'out_of_memory', guilty: [(await stage.guiltyRun())?.id] })
+  expect(JSON.stringify(ended)).toMatch(FULL)
+  expect(JSON.stringify(first.lines.at(-1))).toContain('the process ends itself by SIGKILL')
+  expect(await stage.store.hasSuspects()).toBe(true)
+  // The process that tries it claims it as its engine starts, and looks at its memory no less.
+  const second = await stage.start()
+  const again = await second.line(({ cause }) => cause === 'out_of_memory')
+  expect(JSON.stringify(again)).toMatch(FULL)
+}, 60_000)
+
+test('a process ends whose engine native code keeps after a hang, and its run is tried alone', async () => {
+  const stage = new GuiltyStage(keep(60))
+  const started = await stage.start()
+  await stage.occupy(1)
+  await stage.deliver('evt_guilty', 'file.deleted')
+  expect(await started.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  const ended = started.lines.filter(({ message }) => message === 'the engine ended and is started again')
+  expect(ended).toMatchObject([{ cause: 'blocked' }])
+  expect(ended[0]?.runs).toContain(`${(await stage.guiltyRun())?.id} (guilty)`)
+  expect(JSON.stringify(started.lines.at(-1))).toContain('the process ends itself by SIGKILL')
+  expect(await stage.store.hasSuspects()).toBe(true)
+}, 60_000)
+
+test('an engine that a native call keeps for a moment costs no process, and runs no code after it', async () => {
+  const stage = new GuiltyStage(keep(5))
+  const started = await stage.start()
+  await stage.deliver('evt_guilty', 'file.deleted')
+  await started.line(({ message }) => message === 'the engine ended and is started again')
+  for (let n = 0; n < 20; n++) await stage.deliver(`evt_after_${n}`, 'folder.created')
+  expect(existsSync(join(stage.root, 'after.txt'))).toBe(false)
+  started.child.kill('SIGTERM')
+  expect(await started.exited).toEqual({ code: 0, signal: null })
+}, 60_000)
+
+test.each(['SIGTERM', 'SIGTERM twice'])(
+  '%s ends a process whose engine native code keeps',
+  async (how) => {
+    const stage = new GuiltyStage(keep(60), { engine: { hang: '1h' } })
+    const started = await stage.start()
+    await stage.deliver('evt_guilty', 'file.deleted')
+    await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
+    started.child.kill('SIGTERM')
+    if (how === 'SIGTERM twice') {
+      await started.line(({ message }) => message === 'stopping')
+      started.child.kill('SIGTERM')
+    }
+    expect(await started.exited).toEqual({ code: null, signal: 'SIGKILL' })
+    if (how === 'SIGTERM twice') return
+    expect(JSON.stringify(started.lines)).toContain('the process ends itself by SIGKILL')
+    expect(await stage.guiltyRun()).toMatchObject({ status: 'pending' })
+    expect(await stage.store.hasSuspects()).toBe(false)
+  },
+  60_000,
+)
+
+test('the process that tries suspects ends with its parent, even while native code keeps it', async () => {
+  const stage = new GuiltyStage(keep(60), { engine: { hang: '1h' } })
+  const receiver = await stage.start('receiver')
+  const first = await stage.start('worker')
+  first.child.kill('SIGTERM')
+  await first.exited
+  await stage.deliver('evt_suspect', 'file.deleted')
+  receiver.child.kill('SIGTERM')
+  await receiver.exited
+  await stage.suspect()
+  const worker = await stage.start('worker')
+  await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
+  const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
+  worker.child.kill('SIGKILL')
+  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+}, 60_000)

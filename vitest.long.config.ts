@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { startPackaged } from './test/support/start-packaged.ts'
 import { LONG, SHARED } from './vitest.config.ts'
 
 /** Folders of slow files first: one that begins last would run with the other workers idle. */
@@ -30,6 +31,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: [startPackaged],
         test: {
           name: 'crowd',
           globalSetup: ['bundle-setup', 'postgres-setup', 'build-page'].map((name) => `test/support/${name}.ts`),

@@ -15,6 +15,7 @@ import { callable } from '../../src/author/trigger.ts'
 import type { CommandTree } from '../../src/cli/command.ts'
 import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
 import { TerminalError } from '../../src/core/errors.ts'
+import { DOOR } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { runHere } from './support/run-here.ts'
@@ -374,8 +375,7 @@ test('schemas are made and checked from the events of a server, against the work
   expect(made.json.data.module).toContain("export const invoicePaid = defineEvent('invoice.paid', {")
   const workflows = join(far, 'workflows')
   mkdirSync(workflows)
-  const source = join(import.meta.dirname, '../../src/author/index.ts')
-  const module = `import { defineEvent, defineWorkflow, z } from '${source}'
+  const module = `import { defineEvent, defineWorkflow, z } from '${DOOR}'
 const paid = defineEvent('invoice.paid', { data: z.object({ no: z.string() }) })
 export default defineWorkflow({ id: 'book', on: paid, async run() {} })`
   writeFileSync(join(workflows, 'book.workflow.ts'), module)

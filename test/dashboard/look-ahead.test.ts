@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { DOOR } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { browserTests, inspect, inspectNow } from './support/in-browser.ts'
 
 const { inBrowser, label, open } = browserTests()
 
-const DOOR = join(import.meta.dirname, '../../src/author/index.ts')
 /** The workflow of the dashboard's tests, with more to do after its deletes. */
 const CODE = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'retire-files', on: 'report.retired', guard: { deletes: { perRun: 0 } },

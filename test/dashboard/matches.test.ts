@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { DOOR } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { browserTests, inspect, inspectNow } from './support/in-browser.ts'
 
 const { inBrowser, label, open } = browserTests()
-
-const DOOR = join(import.meta.dirname, '../../src/author/index.ts')
 
 /** A folder with workflows of which each meets a report in another way. */
 function writeWorkflows(): string {

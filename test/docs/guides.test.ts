@@ -8,13 +8,13 @@ import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { followLog, type ProcessLog } from '../support/process-log.ts'
+import { CLI } from '../support/program.ts'
 import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 import { serveCommands } from './support/serve-commands.ts'
 
 // One app and many processes: slow on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-const MAIN = join(ROOT, 'src/cli/main.js')
 /** Placeholders for things in the sandbox, and the list that each is the last of. */
 const NEWEST: Record<string, string> = {
   ...{ 'sandbox-key': '/keys', transfer: '/transfers', webhook: '/webhooks', fault: '/faults' },
@@ -37,7 +37,7 @@ let environment: Record<string, string>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-docs-'))
   project = join(folder, 'project')
-  spawnSync(process.execPath, [MAIN, 'init', project])
+  spawnSync(process.execPath, [CLI, 'init', project])
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
   symlinkSync(ROOT, join(project, 'node_modules/upshot'))
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'))
@@ -96,7 +96,7 @@ describe('with an app at work', () => {
   let ids: Record<string, string>
 
   beforeAll(async () => {
-    const child = spawn(process.execPath, [MAIN, 'dev'], {
+    const child = spawn(process.execPath, [CLI, 'dev'], {
       ...{ cwd: project, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
     })
     log = followLog(child)

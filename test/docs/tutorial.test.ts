@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import { afterAll, expect, test, vi } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { followLog } from '../support/process-log.ts'
+import { CLI } from '../support/program.ts'
 import { type Block, commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 import { serveCommands } from './support/serve-commands.ts'
 
 vi.setConfig({ testTimeout: 300_000 })
 
-const MAIN = join(ROOT, 'src/cli/main.js')
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'upshot-tutorial-'))
 const project = join(folder, 'my-automations')
@@ -74,7 +74,7 @@ function install(): string {
 }
 
 async function start(): Promise<string> {
-  app = spawn(process.execPath, [MAIN, 'dev'], { cwd: project, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+  app = spawn(process.execPath, [CLI, 'dev'], { cwd: project, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   await followLog(app).line(({ message }) => message === 'started')
   return ''
 }

@@ -2,8 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makePackage } from '../../packaging/make-package.ts'
 import { changedAt } from './changed-at.ts'
-
-const PACKAGE = 'node_modules/.cache/package'
+import { PACKAGE } from './package-folder.ts'
 
 /**
  * Makes the package for the processes of a long run, which start in two thirds of the processor

@@ -1,10 +1,15 @@
 import { join, resolve } from 'node:path'
 import { inject } from 'vitest'
+import { PACKAGE } from './package-folder.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const isBundled = inject('isLongRun') === true
-/** Of the code that processes of tests run; a long run makes a package: see bundle-setup.ts. */
-const FOLDER = join(ROOT, isBundled ? 'node_modules/.cache/package/dist' : 'src')
+
+/** For `node_modules/upshot` of a project. A long run makes a package: see bundle-setup.ts. */
+export const UPSHOT = isBundled ? join(ROOT, PACKAGE) : ROOT
+
+/** Of the code that processes of tests run. */
+const FOLDER = join(UPSHOT, isBundled ? 'dist' : 'src')
 
 /** The programs of `npm start` and of `npm run upshot`. */
 export const APP = join(FOLDER, 'app/main.js')

@@ -9,10 +9,9 @@ import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import type { EffectsMode } from '../../../src/core/safety/stop.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { eventBody, NOW } from '../../support/fixtures.ts'
+import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
-
-const DOOR = join(import.meta.dirname, '../../../src/author/index.ts')
 
 /** A planner of one workflow, whose code blocks its process for the event `evt_bad`. */
 async function openPlanner({

@@ -7,10 +7,9 @@ import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import { NOW } from '../../support/fixtures.ts'
+import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
-
-const DOOR = join(import.meta.dirname, '../../../src/author/index.ts')
 
 /** Holds this process, so that it has not heard yet that the isolated process is gone. */
 function holdStill(ms: number): void {

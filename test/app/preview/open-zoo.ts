@@ -14,11 +14,10 @@ import { type ManualClock, systemClock } from '../../../src/core/time.ts'
 import { createFilesClient } from '../../../src/files/index.ts'
 import { openSandbox } from '../../sandbox/support/open-sandbox.ts'
 import { NOW } from '../../support/fixtures.ts'
+import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { type Animal, moduleOf, ZOO } from './zoo.ts'
-
-const DOOR = join(import.meta.dirname, '../../../src/author/index.ts')
 
 /** A server that notes each request, packet and connection. */
 async function openCanary() {

@@ -10,11 +10,10 @@ import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import { awaitRuns } from '../../support/await-runs.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
+import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { startService } from './served-app.ts'
-
-const DOOR = join(import.meta.dirname, '../../../src/author/index.ts')
 
 /** A server that notes each request. */
 async function openCanary() {

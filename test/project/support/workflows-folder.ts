@@ -1,14 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Notice } from '../../../src/core/notices.ts'
 import { WorkflowSet } from '../../../src/project/workflows/workflow-set.ts'
+import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-
-const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
 
 /** Source of a workflow module; `output` is the expression that its run returns. */
 export function moduleOf(id: string, output: string, on = `'*'`): string {
-  return `import { cron, defineWorkflow } from '${INDEX}'
+  return `import { cron, defineWorkflow } from '${DOOR}'
 void cron
 export default defineWorkflow({ id: '${id}', on: ${on}, run: () => ${output} })`
 }

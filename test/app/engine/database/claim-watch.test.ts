@@ -9,11 +9,11 @@ import { ManualClock } from '../../../../src/core/time.ts'
 import { createNoticeBus } from '../../../../src/notices/notice-bus.ts'
 import { openSharedStore } from '../../../../src/store/open-store.ts'
 import { queueRun } from '../../../support/fixtures.ts'
+import { DOOR } from '../../../support/program.ts'
 import { makeProject } from '../../../support/start-process.ts'
 import { testConfig } from '../../../support/test-config.ts'
 
-const INDEX = join(import.meta.dirname, '../../../../src/author/index.ts')
-const module = `import { defineWorkflow } from '${INDEX}'
+const module = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'follow-up', on: '*', run: () => null })`
 
 /** An engine whose watcher has a clock of its own, which `wait` moves while the loop turns. */

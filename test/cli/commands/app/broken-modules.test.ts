@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { AnswerOf } from '../../../../src/admin/client/index.ts'
 import { App } from '../../../../src/app/app.ts'
+import { DOOR } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../../../support/test-config.ts'
 import { runHere } from '../../support/run-here.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../../../src/author/index.ts')
-const twin = `import { defineWorkflow } from '${INDEX}'
+const twin = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'twin', on: '*', run() {} })`
 
 /** A module's code, and the reason that is told of it. */

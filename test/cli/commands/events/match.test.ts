@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { eventBody, incoming } from '../../../support/fixtures.ts'
+import { DOOR } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openTestProject } from '../../support/test-project.ts'
-
-const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
 
 /** The definitions of workflows, by id. */
 const CODE = {

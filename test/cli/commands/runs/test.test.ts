@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { runTest } from '../../../../src/cli/commands/runs/tests/test.ts'
 import { checkpoint, eventBody, incoming } from '../../../support/fixtures.ts'
+import { UPSHOT } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openTestProject } from '../../support/test-project.ts'
@@ -31,7 +32,7 @@ async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'complet
   const workflows = join(folder, 'workflows')
   mkdirSync(join(folder, 'node_modules'))
   mkdirSync(workflows)
-  symlinkSync(ROOT, join(folder, 'node_modules/upshot'))
+  symlinkSync(UPSHOT, join(folder, 'node_modules/upshot'))
   writeFileSync(join(workflows, 'follow-up.workflow.ts'), code)
   const now = Date.now()
   const body = eventBody('evt_1', 'file.created', { file: 'fil_1 Petronella', apiToken: 'canary-in-event' })

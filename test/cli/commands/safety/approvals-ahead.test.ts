@@ -17,14 +17,13 @@ import { type DatabaseName, silenceWorkers } from '../../../support/databases.ts
 import { eventBody, incoming } from '../../../support/fixtures.ts'
 import { postDelivery } from '../../../support/post-delivery.ts'
 import { makeSchema } from '../../../support/postgres-store.ts'
+import { CLI, DOOR } from '../../../support/program.ts'
 import { makeProject, startIn } from '../../../support/start-process.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../../../support/test-config.ts'
 import { runHere } from '../../support/run-here.ts'
 
-const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
-const CLI = join(import.meta.dirname, '../../../../src/cli/main.js')
 const codeOf = (order: readonly number[]) => `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: 'batch.done', guard: { deletes: { perRun: 2 } },
 run: async ({ files, step }) => {

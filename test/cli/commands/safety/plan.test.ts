@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../../../src/project/data-dir/open-store.ts'
 import { eventBody, incoming } from '../../../support/fixtures.ts'
+import { DOOR } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { runHere } from '../../support/run-here.ts'
-
-const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
 
 /** An app whose sandbox has these files, with an event and a folder for code that runs on it. */
 async function openFiles(...paths: string[]) {

@@ -6,14 +6,13 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { runCommandLine } from '../../../../../src/cli/run-command-line.ts'
 import { eventBody, incoming } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
+import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runHere } from '../../../support/run-here.ts'
 
-const source = join(import.meta.dirname, '../../../../../src/author/index.ts')
-
 /** Definitions that no event fits, each by another rule, with the value in their message. */
 const MODULE = `
-import { defineEvent, defineWorkflow, z } from '${source}'
+import { defineEvent, defineWorkflow, z } from '${DOOR}'
 const rule = (schema) => z.looseObject({ word: schema })
 const told = (issue) => 'not ' + JSON.stringify(issue.input)
 const on = [

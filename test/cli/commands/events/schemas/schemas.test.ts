@@ -6,10 +6,9 @@ import { defineEvent } from '../../../../../src/author/define-event.ts'
 import { nameTypes } from '../../../../../src/cli/commands/events/schemas/generate.ts'
 import { eventBody, incoming } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
+import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runHere } from '../../../support/run-here.ts'
-
-const source = join(import.meta.dirname, '../../../../../src/author/index.ts')
 
 /** A project whose workflows folder holds `module`, with as many events of two types. */
 async function openTraffic(count: number, module: string) {
@@ -37,7 +36,7 @@ async function openTraffic(count: number, module: string) {
 
 /** A workflow on the generated definition. */
 const follow = `
-import { defineWorkflow } from '${source}'
+import { defineWorkflow } from '${DOOR}'
 import { fileCreated } from './events.gen.ts'
 export default defineWorkflow({ id: 'follow', on: fileCreated, async run() {} })
 `
@@ -68,7 +67,7 @@ test('"types generate" writes a module that takes the events it was made from, a
     },
   })
   expect(one.stdout).not.toContain('fil_100007')
-  writeFileSync(out, text.replace(`'upshot'`, `'${source}'`))
+  writeFileSync(out, text.replace(`'upshot'`, `'${DOOR}'`))
 
   expect(await cli('types', 'check', '--json')).toMatchObject({
     exit: 0,

@@ -4,11 +4,10 @@ import { pathToFileURL } from 'node:url'
 import type { AnyWorkflow } from '../../../../../src/author/workflow.ts'
 import { planEndpoint } from '../../../../../src/core/incoming/endpoint.ts'
 import { deliver, filesOf } from '../../../../engine/support/files-in-runs.ts'
+import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { createTestEngine } from '../../../../support/test-engine.ts'
 import { runHere } from '../../../support/run-here.ts'
-
-const DOOR = join(import.meta.dirname, '../../../../../src/author/index.ts')
 
 /** The code of `tidy` that made the recorded runs: it deletes `*.tmp`, and notes what it keeps. */
 export const TIDY = `async ({ event, step, files, now }) => {

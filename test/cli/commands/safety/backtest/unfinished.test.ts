@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
 import { planCron } from '../../../../../src/core/service/plan-schedule.ts'
 import { checkpoint, queueRun } from '../../../../support/fixtures.ts'
+import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runHere } from '../../../support/run-here.ts'
 import { openTestProject } from '../../../support/test-project.ts'
 
 const ZOD = fileURLToPath(import.meta.resolve('zod'))
-const DOOR = join(import.meta.dirname, '../../../../../src/author/index.ts')
 
 /** A project with two runs of `follow-up` that have finished the step `a`, and wait in `open`. */
 async function openWaiting(open?: Checkpoint) {

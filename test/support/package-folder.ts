@@ -1,0 +1,2 @@
+/** Where a long run makes its package, from the root of the repository. */
+export const PACKAGE = 'node_modules/.cache/package'

@@ -58,7 +58,7 @@ function Pages() {
           <Route path="/events" component={Events} />
           <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
           <Route path="/events/:id/trace">{({ id }) => <Trace id={id} />}</Route>
-          <Route path="/story" component={Subject} />
+          <Route path="/history" component={Subject} />
           <Route path="/inbound" component={Inbound} />
           <Route path="/endpoints" component={Endpoints} />
           <Route path="/endpoints/:name">{({ name }) => <Endpoint name={name} />}</Route>

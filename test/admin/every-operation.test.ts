@@ -59,7 +59,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('GET /runs/:id/steps', { params })).items).toMatchObject([{ key: 'book', effect: 'write' }])
   const step = { params: { id, key: 'book' } }
   expect((await call('GET /runs/:id/steps/:key/output', step)).value).toEqual({ booked: true })
-  expect(await call('GET /runs/:id/story', { params })).toMatchObject({ id, status: 'failed' })
+  expect(await call('GET /runs/:id/details', { params })).toMatchObject({ id, status: 'failed' })
   expect(await call('GET /runs/:id/usual', { params })).toEqual({ runs: 0, run: null, steps: [] })
   await call('GET /runs/:id/related', { params })
   expect(await call('GET /runs/:id/source', { params, query: {} })).toEqual({ items: [] })
@@ -259,8 +259,8 @@ test('every operation of the table answers, in the form that the table says, fro
   const told = await call('POST /alerts/:name/test', { ...alert, body: { reason } })
   expect(told.channels).toEqual([{ channel: 'ops', error: null }])
 
-  const story = await call('GET /subjects/:subject', { params: { subject: 'fil_nowhere' } })
-  expect(story.items).toEqual([])
+  const history = await call('GET /subjects/:subject', { params: { subject: 'fil_nowhere' } })
+  expect(history.items).toEqual([])
   expect((await call('GET /guard/suggestions')).items).toEqual([])
   await call('GET /overview')
   expect((await call('GET /retention')).items).toHaveLength(8)

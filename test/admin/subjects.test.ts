@@ -5,7 +5,7 @@ import { startConsole } from './support/start-console.ts'
 
 const FILE = { service: 'storage_a', file: { id: 'fil_1', path: '/in/a.pdf' } }
 
-test('the story of a file has its events with their runs, also once they are indexed', async () => {
+test('the history of a file has its events with their runs, also once they are indexed', async () => {
   const { store, get } = await startConsole()
   await store.saveDelivery(incoming('evt_1', { body: eventBody('evt_1', 'file.created', FILE) }))
   await store.saveDelivery(incoming('evt_2', { body: eventBody('evt_2', 'file.created', { file: { id: 'fil_2' } }) }))
@@ -17,7 +17,7 @@ test('the story of a file has its events with their runs, also once they are ind
   expect((await get('/subjects/fil_2')).items).toMatchObject([{ event: { id: 'evt_2' } }])
 })
 
-test('an event names its files and ids, and their story is not for a viewer', async () => {
+test('an event names its files and ids, and their history is not for a viewer', async () => {
   const { store, ask, makeToken } = await startConsole()
   await store.saveDelivery(incoming('evt_1', { body: eventBody('evt_1', 'file.created', FILE) }))
   const headers = { authorization: `Bearer ${await makeToken('viewer')}` }

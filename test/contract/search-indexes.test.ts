@@ -59,7 +59,7 @@ describeStores((test, open) => {
     expect([...since.items.map(({ id }) => id), since.next]).toEqual([...rare.slice(0, 1), expect.anything()])
   })
 
-  test('the story of a file is the same before its events are indexed, while they are, and after', async () => {
+  test('the history of a file is the same before its events are indexed, while they are, and after', async () => {
     const { store, hasSearchIndexes } = await open()
     await save(store, 'evt_1', { service: 'storage_a', file: { id: 'fil_1', path: '/in/a.pdf' } })
     await save(store, 'evt_2', { service: 'storage_b', file: { id: 'fil_2', path: '/in/a.pdf' } })

@@ -364,7 +364,7 @@ inBrowser(`every page is accessible, quiet and whole in every look${label}`, asy
     'system?tab=config',
     'workflows/copy-report',
     `approvals/${approval}`,
-    'story?of=fil_1',
+    'history?of=fil_1',
   ]) {
     await walkTo(page, `${origin}/${place}`)
     found.push(...(await inspect(page, place)))

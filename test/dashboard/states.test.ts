@@ -7,7 +7,7 @@ const { inBrowser, label, open: openPage } = browserTests()
 const PLACES = [
   ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules', 'approvals', 'effects'],
   ...['system', 'system?tab=operations', 'system?tab=alerts', 'system?tab=audit', 'system?tab=accounts'],
-  ...['system?tab=access', 'events/evt_report1', 'endpoints/sandbox', 'workflows/copy-report', 'story?of=fil_1'],
+  ...['system?tab=access', 'events/evt_report1', 'endpoints/sandbox', 'workflows/copy-report', 'history?of=fil_1'],
 ]
 
 /** Elements that were there may move by this much when the answers come; 0.1 is called good. */

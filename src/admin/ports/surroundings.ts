@@ -8,7 +8,7 @@ import type { Anchor } from '../../core/safety/ledger/anchor.ts'
 import type { Account } from '../../core/service/account.ts'
 import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
 import type { AnswerOf } from '../contract/routes.ts'
-import type { FilesDesk } from './files-desk.ts'
+import type { FilesPort } from './files-port.ts'
 import type { Bytes, Work } from './work.ts'
 
 /** The source that sets an endpoint or account again at each start; null: none. */
@@ -53,7 +53,7 @@ export interface Surroundings {
   endpointChanged(endpoint: Endpoint): Promise<void>
   /** The account that the environment or the sandbox names, without its keys. */
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
-  files: FilesDesk
+  files: FilesPort
   /** Address of the account pages of the sandbox; null while none is known. */
   sandboxUrl(): string | null
   /** Seals the effect ledger, and appends its end to the anchor file. Null without rows. */

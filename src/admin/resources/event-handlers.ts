@@ -33,7 +33,7 @@ import {
 } from '../views/run-view.ts'
 import { startOperation } from './operation-handlers.ts'
 import type { ResourceParts } from './parts.ts'
-import { tellSteps } from './tell-story.ts'
+import { tellSteps } from './read-run-details.ts'
 
 /** Deliveries and runs that are listed with one event. */
 const MAX_OF_EVENT = 200

@@ -15,7 +15,7 @@ import { readRunFilter } from '../queries/read-run-filter.ts'
 import { requireRun } from '../queries/require-row.ts'
 import { describeRuns, describeStep, maskValue, seesPayloads } from '../views/run-view.ts'
 import type { ResourceParts } from './parts.ts'
-import { tellStory } from './tell-story.ts'
+import { readRunDetails } from './read-run-details.ts'
 
 /** Completed runs that tell what is usual. */
 const MAX_USUAL = 20
@@ -41,8 +41,8 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
         (runs) => describeRuns(lists, runs, caller),
       )
     },
-    'GET /runs/:id/story': async ({ params, query, caller, now }) =>
-      tellStory(store, await requireRun(store, params.id), { caller, most: query.steps, now }),
+    'GET /runs/:id/details': async ({ params, query, caller, now }) =>
+      readRunDetails(store, await requireRun(store, params.id), { caller, most: query.steps, now }),
     async 'GET /runs/:id'({ params, caller }) {
       return describeOne(store, await requireRun(store, params.id), caller)
     },

@@ -17,8 +17,8 @@ import { sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
-import { openDatabaseDesk } from './open-database-desk.ts'
-import { openFilesDesk } from './open-files-desk.ts'
+import { openDatabasePort } from './open-database-port.ts'
+import { openFilesPort } from './open-files-port.ts'
 import { readSource } from './read-source.ts'
 
 interface SurroundingsParts {
@@ -62,7 +62,7 @@ export function openSurroundings(
       config.service.signatureHeader !== null,
     endpointChanged: (endpoint) =>
       tellSandbox(keeperOf(endpoint, config) === 'sandbox' ? findSandbox() : null, endpoint),
-    files: openFilesDesk(config, { store, clock, publish, embedded, ...(priority && { priority }) }),
+    files: openFilesPort(config, { store, clock, publish, embedded, ...(priority && { priority }) }),
     sandboxUrl: () => findSandbox() && `${findSandbox()}/account`,
     async foresee(approval, signal) {
       const { foreseeApproval } = await import('../preview/child/run-command.ts')
@@ -74,7 +74,7 @@ export function openSurroundings(
     },
     readSource: (frames) => readSource(config.workflowsDir, frames),
     settings: () => listSettings(config),
-    ...openDatabaseDesk(config, clock),
+    ...openDatabasePort(config, clock),
     retention: () => config.retention,
     async foreseePrune() {
       const { foreseePrune } = await import('../../schedule/foresee-prune.ts')

@@ -1,4 +1,4 @@
-import type { SeenFile } from '../../admin/ports/files-desk.ts'
+import type { SeenFile } from '../../admin/ports/files-port.ts'
 import { coversEffect, type EffectStop } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { EndByHand } from '../../core/store/effects.ts'

@@ -1,4 +1,4 @@
-import type { Removal, SeenFile } from '../../admin/ports/files-desk.ts'
+import type { Removal, SeenFile } from '../../admin/ports/files-port.ts'
 import { describeError } from '../../core/errors.ts'
 import type { FileState } from '../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../core/safety/stop.ts'

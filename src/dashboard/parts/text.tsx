@@ -6,8 +6,8 @@ import { type Look as Looks, lookOf } from '../words/states.ts'
 export const hrefOfRun = ({ id }: { id: string }) => `/runs/${id}`
 export const hrefOfEvent = ({ id }: { id: string }) => `/events/${encodeURIComponent(id)}`
 export const hrefOfWorkflow = (id: string) => `/workflows/${encodeURIComponent(id)}`
-/** The address of the story of a file, a path or a transfer. */
-export const storyOf = (subject: string) => `/story?of=${encodeURIComponent(subject)}`
+/** The address of the history of a file, a path or a transfer. */
+export const historyOf = (subject: string) => `/history?of=${encodeURIComponent(subject)}`
 
 /** A path, or a path and the one it went to; the front is cut, because the name is what differs. */
 export function Path({ text }: { text: string | null }) {

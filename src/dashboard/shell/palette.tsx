@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useApi } from '../api/use-api.ts'
-import { hrefOfWorkflow, storyOf } from '../parts/text.tsx'
+import { historyOf, hrefOfWorkflow } from '../parts/text.tsx'
 import { PLACES } from './places.ts'
 
 interface Target {
@@ -76,9 +76,9 @@ function direct(words: string): Target[] {
   if (words.startsWith('evt_')) return [{ title: words, hint: 'event', href: `/events/${word}` }]
   if (words.startsWith('apr_')) return [{ title: words, hint: 'approval', href: `/approvals/${word}` }]
   const isSubject = /^(storage_[abc]:|\/|fil_|trf_)/.test(words)
-  const story = { title: `The story of “${words}”`, hint: 'events, runs and effects', href: storyOf(words) }
+  const history = { title: `The history of “${words}”`, hint: 'events, runs and effects', href: historyOf(words) }
   return [
-    ...(isSubject ? [story] : []),
+    ...(isSubject ? [history] : []),
     { title: `Runs with “${words}”`, hint: 'search', href: `/runs?q=${word}` },
     { title: `Events with “${words}”`, hint: 'search', href: `/events?q=${word}` },
   ]

@@ -26,7 +26,7 @@ function isNested(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-type ToldStep = Pick<AnswerOf<'GET /runs/:id/story'>['steps'][number], 'key' | 'status' | 'output' | 'error'>
+type ToldStep = Pick<AnswerOf<'GET /runs/:id/details'>['steps'][number], 'key' | 'status' | 'output' | 'error'>
 
 /** A step of a run beside the same step of the run that it comes from. */
 export interface ComparedStep {

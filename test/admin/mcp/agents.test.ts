@@ -78,8 +78,8 @@ describe.each(['http', 'stdio'] as const)('an agent over %s', (door) => {
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
     const failed = await ask(agent, 'listRuns', { status: 'failed', limit: 1 })
     expect(failed.answer.items).toMatchObject([{ id: runs[2] }])
-    const story = await ask(agent, 'tellRun', { id: runs[2] })
-    expect(story.answer).toMatchObject({
+    const details = await ask(agent, 'getRunDetails', { id: runs[2] })
+    expect(details.answer).toMatchObject({
       error: { message: expect.stringContaining('the ledger is closed'), step: 'book' },
     })
     const match = await ask(agent, 'matchEvent', { type: 'invoice.paid', data: { no: 4 }, reason: 'a look' })

@@ -130,7 +130,7 @@ export const runFilter = {
 
 const moments = z.object({ id: z.string(), status: z.enum(RUN_STATUSES), createdAt: time() })
 
-const story = z
+const runDetails = z
   .object({
     ...run.shape,
     output: z.unknown().describe('Its output, or the plan of a planned run; null above 64 KiB.'),
@@ -162,7 +162,7 @@ const story = z
       .array(moments.extend({ workflow: z.string(), origin: z.enum(RUN_ORIGINS), handler: z.string() }))
       .describe('Replays, forks, successors and runs of `onFailure`, newest first, 100 at most.'),
   })
-  .meta({ id: 'RunStory' })
+  .meta({ id: 'RunDetails' })
 
 export const RUN_ROUTES = defineRoutes({
   'GET /runs': {
@@ -177,13 +177,13 @@ export const RUN_ROUTES = defineRoutes({
     isSearch: true,
   },
   'GET /runs/:id': { id: 'getRun', summary: 'One run', answer: run },
-  'GET /runs/:id/story': {
-    id: 'tellRun',
+  'GET /runs/:id/details': {
+    id: 'getRunDetails',
     summary: 'Why a run is as it is: its event, steps with results and failed attempts, log, and later runs',
     query: {
       steps: z.coerce.number().int().min(1).max(100_000).default(1_000).describe('Steps to tell.'),
     },
-    answer: story,
+    answer: runDetails,
   },
   'GET /runs/:id/usual': {
     id: 'getUsualTimes',

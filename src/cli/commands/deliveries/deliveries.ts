@@ -22,7 +22,7 @@ To try it without the service: upshot trigger file.created`,
 
 type Delivery = AnswerOf<'GET /deliveries/:id'>
 
-interface Story {
+interface Details {
   delivery: Delivery
   /** Null for a refused delivery. */
   event: AnswerOf<'GET /events/:id'> | null
@@ -34,18 +34,18 @@ export function show(command: Command, { out, project }: Cli): void {
       const delivery = await call(operations, 'GET /deliveries/:id', { params: { id } })
       const event = await readEvent(operations, delivery)
       const { runs = [], data: _, deliveries: __, ...facts } = event ?? {}
-      out.result({ ...delivery, event: event && facts, runs }, () => formatStory({ delivery, event }, out))
+      out.result({ ...delivery, event: event && facts, runs }, () => formatDetails({ delivery, event }, out))
       if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
     }),
   )
 }
 
-async function readEvent(operations: Operations, { eventId, account }: Delivery): Promise<Story['event']> {
+async function readEvent(operations: Operations, { eventId, account }: Delivery): Promise<Details['event']> {
   if (eventId === null || account === null) return null
   return call(operations, 'GET /events/:id', { params: { id: eventId }, query: { account } })
 }
 
-function formatStory({ delivery, event }: Story, layout: Layout): string[] {
+function formatDetails({ delivery, event }: Details, layout: Layout): string[] {
   const { paint } = layout
   const { facts, verdict } = delivery
   const style = styleVerdict(verdict)

@@ -1,4 +1,4 @@
-import { toFilesFault } from '../../../app/console/open-files-desk.ts'
+import { toFilesFault } from '../../../app/console/open-files-port.ts'
 import { activeSecrets, type Endpoint } from '../../../core/incoming/endpoint.ts'
 import { markProbe, PROBE_HEADER } from '../../../core/incoming/probe-mark.ts'
 import { signBody } from '../../../core/incoming/signature.ts'

@@ -18,7 +18,7 @@ interface SecretView {
 
 export const define = actCommand('GET /endpoints/:name', {
   argument: ['name', 'name of the endpoint'],
-  done: (endpoint, _, { out }) => formatStory(endpoint, out),
+  done: (endpoint, _, { out }) => formatDetails(endpoint, out),
   note: (endpoint, name) => adviseRetiring(name, describeSecrets(endpoint)),
 })
 
@@ -38,7 +38,7 @@ function describeSecrets({ secrets }: Endpoint): SecretView[] {
   })
 }
 
-function formatStory(view: Endpoint, layout: Layout): string[] {
+function formatDetails(view: Endpoint, layout: Layout): string[] {
   const { paint } = layout
   const secrets = describeSecrets(view)
   const facts = formatFacts([

@@ -11,8 +11,6 @@ import { describeOrigin, describeReason, EVENT_RUN_COLUMNS, styleStatus } from '
 
 const LINES_SHOWN = 60
 
-type Story = AnswerOf<'GET /events/:id'>
-
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the event, or its beginning')
@@ -27,17 +25,17 @@ export function define(command: Command, { out, project }: Cli): void {
           const redacted = await call(operations, 'GET /events/:id/redacted', { params, query })
           return out.result(redacted, () => JSON.stringify(redacted, null, 2).split('\n'))
         }
-        const story = await call(operations, 'GET /events/:id', { params, query })
+        const event = await call(operations, 'GET /events/:id', { params, query })
         if (isTrace) {
           const trace = await call(operations, 'GET /events/:id/trace', { params, query: { ...query, steps: 'true' } })
-          return out.result(trace, () => formatTrace(story, trace.nodes, out.paint))
+          return out.result(trace, () => formatTrace(event, trace.nodes, out.paint))
         }
-        out.result(story, () => formatStory(story, out))
+        out.result(event, () => formatDetails(event, out))
       }),
     )
 }
 
-function formatStory(event: Story, layout: Layout): string[] {
+function formatDetails(event: Event, layout: Layout): string[] {
   const { deliveries, runs } = event
   const { paint } = layout
   const facts = formatFacts([
@@ -64,7 +62,7 @@ function formatStory(event: Story, layout: Layout): string[] {
   ]
 }
 
-function describeData({ data, isPruned }: Story): string[] {
+function describeData({ data, isPruned }: Event): string[] {
   if (data === null) return [isPruned ? '(pruned)' : '(larger than 64 KiB)']
   return JSON.stringify(data, null, 2).split('\n')
 }

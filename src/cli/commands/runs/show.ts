@@ -19,8 +19,8 @@ import {
   styleStatus,
 } from './run-view.ts'
 
-type Story = AnswerOf<'GET /runs/:id/story'>
-type Step = Story['steps'][number]
+type Details = AnswerOf<'GET /runs/:id/details'>
+type Step = Details['steps'][number]
 
 const OUTPUT_SHOWN = 100
 /** Steps that are read. */
@@ -31,24 +31,24 @@ const STILL_MS = 60_000
 export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the run, run_…, or its beginning').action((id) =>
     project.withOperations(async (operations) => {
-      const story = await readStory(operations, id)
-      out.result(story, () => formatStory(story, out))
-      if (story.status === 'failed' && story.resolution === null) out.note(writeNext(story))
-      const open = story.hooks.find(({ state }) => state === 'open')
-      if (open) out.note(`\nAnswer in place of its sender: upshot runs answer ${story.id} "${open.step}" --data null`)
+      const run = await readDetails(operations, id)
+      out.result(run, () => formatDetails(run, out))
+      if (run.status === 'failed' && run.resolution === null) out.note(writeNext(run))
+      const open = run.hooks.find(({ state }) => state === 'open')
+      if (open) out.note(`\nAnswer in place of its sender: upshot runs answer ${run.id} "${open.step}" --data null`)
     }),
   )
 }
 
-function writeNext({ id }: Story): string {
+function writeNext({ id }: Details): string {
   return `\nFrom the failed step again: upshot runs retry ${id}\nA test of this failure:      upshot runs test ${id}`
 }
 
-function readStory(operations: Operations, id: string): Promise<Story> {
-  return call(operations, 'GET /runs/:id/story', { params: { id }, query: { steps: MAX_STEPS } })
+function readDetails(operations: Operations, id: string): Promise<Details> {
+  return call(operations, 'GET /runs/:id/details', { params: { id }, query: { steps: MAX_STEPS } })
 }
 
-function formatStory(run: Story, layout: Layout): string[] {
+function formatDetails(run: Details, layout: Layout): string[] {
   const { event, steps, hooks, log, outside, chain, children } = run
   const { paint } = layout
   const plan = run.status === 'planned' ? (run.output as PreviewedJob) : null
@@ -97,7 +97,7 @@ function formatStory(run: Story, layout: Layout): string[] {
  * For how long nothing of a run at work has ended, from a minute on. A step at work may have no
  * row. Where its code awaits something else, the log of the run says so.
  */
-function describeStillness({ status, startedAt }: Story, steps: readonly Step[]): string | null {
+function describeStillness({ status, startedAt }: Details, steps: readonly Step[]): string | null {
   const now = commandClock.now()
   const ended = steps.filter(({ finishedAt }) => finishedAt !== null)
   const last = ended.reduce<Step | null>((a, b) => (a && (a.finishedAt ?? '') > (b.finishedAt ?? '') ? a : b), null)
@@ -109,7 +109,7 @@ function describeStillness({ status, startedAt }: Story, steps: readonly Step[])
   return `nothing has ended for ${formatSpan(since, now)}, ${after}: ${stands}`
 }
 
-function tellAct({ call: operation, where: outcome, host: target, place: proof, step }: Story['outside'][number]) {
+function tellAct({ call: operation, where: outcome, host: target, place: proof, step }: Details['outside'][number]) {
   const act = readAct({ phase: 'noted', operation, outcome, target, proof })
   return formatText(`${act}${step === null ? '' : `, step "${step}"`}`, 300)
 }
@@ -130,7 +130,7 @@ const STEP_COLUMNS: Column<Step>[] = [
   { title: 'OUTPUT', value: (step) => step.error?.message ?? describeOutput(step), most: OUTPUT_SHOWN },
 ]
 
-const HOOK_COLUMNS: Column<Story['hooks'][number]>[] = [
+const HOOK_COLUMNS: Column<Details['hooks'][number]>[] = [
   { title: 'STEP', value: ({ step }) => step, most: 60 },
   { title: 'STATE', value: ({ state }) => state },
   { title: 'ANSWERS', value: ({ answers }) => answers, align: 'right' },
@@ -139,7 +139,7 @@ const HOOK_COLUMNS: Column<Story['hooks'][number]>[] = [
   { title: 'ASKS', value: ({ ask }) => ask, most: 60 },
 ]
 
-function chainColumns(shown: Story): Column<Story['chain'][number]>[] {
+function chainColumns(shown: Details): Column<Details['chain'][number]>[] {
   return [
     { title: 'RUN', value: ({ id }) => id, isId: true },
     { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
@@ -149,14 +149,14 @@ function chainColumns(shown: Story): Column<Story['chain'][number]>[] {
   ]
 }
 
-const CHILD_COLUMNS: Column<Story['children'][number]>[] = [
+const CHILD_COLUMNS: Column<Details['children'][number]>[] = [
   { title: 'RUN', value: ({ id }) => id, isId: true },
   { title: 'HOW', value: ({ origin }) => describeOrigin({ origin, originRun: 'it' }) },
   { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
 ]
 
 /** Log lines for a person; a log that lost its oldest lines says so. */
-function formatLog(log: Story['log'], paint: Output['paint']): string[] {
+function formatLog(log: Details['log'], paint: Output['paint']): string[] {
   const lost = (log[0]?.number ?? 1) - 1
   const style = { warn: 'yellow', error: 'red' } as const
   const lines = log.map(({ at, level, message, facts }) => {
@@ -169,7 +169,7 @@ function formatLog(log: Story['log'], paint: Output['paint']): string[] {
 }
 
 /** A result as JSON, or the size of one that is not told; null where it has none. */
-function describeOutput({ output, outputBytes }: Pick<Story, 'output' | 'outputBytes'>): string | null {
+function describeOutput({ output, outputBytes }: Pick<Details, 'output' | 'outputBytes'>): string | null {
   if (outputBytes === null) return null
   return output === null && outputBytes > 4 ? `${outputBytes} bytes of JSON` : JSON.stringify(output)
 }

@@ -7,7 +7,7 @@ import { JsonTree } from '../../parts/json-tree.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { Card, DetailPage } from '../../parts/page.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
-import { type Fact, hrefOfEvent, Look, Path, storyOf } from '../../parts/text.tsx'
+import { type Fact, historyOf, hrefOfEvent, Look, Path } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { formatDuration } from '../../words/format.ts'
@@ -60,11 +60,11 @@ export default function EventPage({ id }: { id: string }) {
               )}
             </Card>
             {found.subjects.length > 0 && (
-              <Card title="The story of" label="Stories">
+              <Card title="The history of" label="Histories">
                 <ul>
                   {found.subjects.map((subject) => (
                     <li key={subject} className="wrap">
-                      <Link href={storyOf(subject)}>{subject}</Link>
+                      <Link href={historyOf(subject)}>{subject}</Link>
                     </li>
                   ))}
                 </ul>

@@ -9,50 +9,50 @@ import { hrefOfEvent, RunLink, Status } from '../../parts/text.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
 
-type Story = AnswerOf<'GET /subjects/:subject'>
-type Chapter = Story['items'][number]
-type Effect = Story['effects'][number]
+type History = AnswerOf<'GET /subjects/:subject'>
+type Item = History['items'][number]
+type Effect = History['effects'][number]
 
 /** Everything that touched a file, a path or a transfer, on one line of time. */
 export default function SubjectPage() {
   const subject = useFilters().read('of')
   const params = { subject }
-  const story = useList('GET /subjects/:subject', { params, query: {} })
-  const effects = story.data?.pages[0]?.effects ?? []
+  const found = useList('GET /subjects/:subject', { params, query: {} })
+  const effects = found.data?.pages[0]?.effects ?? []
   const command = subject.startsWith('/') ? `upshot events list --path "${subject}"` : `upshot effects of ${subject}`
   return (
     <div className="stack">
       <PageHead title={subject} above={[['/events', 'Events']]}>
         <CopyAs cli={command} to="GET /subjects/:subject" input={{ params }} />
       </PageHead>
-      <List of={story} empty={effects.length === 0 ? <NoStory /> : <TimeLine chapters={[]} effects={effects} />}>
-        {(chapters) => <TimeLine chapters={chapters} effects={effects} />}
+      <List of={found} empty={effects.length === 0 ? <NoHistory /> : <TimeLine items={[]} effects={effects} />}>
+        {(items) => <TimeLine items={items} effects={effects} />}
       </List>
     </div>
   )
 }
 
 /** Events and effects together, newest first. */
-function TimeLine({ chapters, effects }: { chapters: readonly Chapter[]; effects: readonly Effect[] }) {
+function TimeLine({ items, effects }: { items: readonly Item[]; effects: readonly Effect[] }) {
   const entries = [
-    ...chapters.map((chapter) => ({ at: chapter.event.receivedAt, key: chapter.event.id, chapter })),
+    ...items.map((item) => ({ at: item.event.receivedAt, key: item.event.id, item })),
     ...effects.map((effect) => ({ at: effect.at, key: String(effect.seq), effect })),
   ].sort((one, other) => other.at.localeCompare(one.at))
   return (
-    <ol className="card pairs story">
+    <ol className="card pairs history">
       {entries.map((entry) => (
         <li key={entry.key}>
           <span className="quiet small">
             <Moment at={entry.at} />
           </span>
-          {'chapter' in entry ? <EventEntry chapter={entry.chapter} /> : <EffectEntry effect={entry.effect} />}
+          {'item' in entry ? <EventEntry item={entry.item} /> : <EffectEntry effect={entry.effect} />}
         </li>
       ))}
     </ol>
   )
 }
 
-function EventEntry({ chapter: { event, runs } }: { chapter: Chapter }) {
+function EventEntry({ item: { event, runs } }: { item: Item }) {
   return (
     <div className="stack tight">
       <div className="row">
@@ -85,7 +85,7 @@ function EffectEntry({ effect: { operation, phase, outcome, actor, runId, workfl
   )
 }
 
-function NoStory() {
+function NoHistory() {
   return (
     <Empty title="Nothing tells of it.">
       <p>An event is found by a path such as storage_a:/in/a.pdf, or by the id of a file or transfer in it.</p>

@@ -6,7 +6,7 @@ import { useApi } from '../../api/use-api.ts'
 import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { Loaded } from '../../parts/messages.tsx'
-import { Facts, storyOf } from '../../parts/text.tsx'
+import { Facts, historyOf } from '../../parts/text.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useMay, useSession } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
@@ -53,9 +53,9 @@ export function FilePanel({ account, storage, id, close }: PanelParts) {
               ]}
             />
             <div className="row">
-              <Link href={storyOf(`${found.service}:${found.id}`)}>Story of this file</Link>
+              <Link href={historyOf(`${found.service}:${found.id}`)}>History of this file</Link>
               <span className="quiet">·</span>
-              <Link href={storyOf(`${found.service}:${found.path}`)}>of its path</Link>
+              <Link href={historyOf(`${found.service}:${found.path}`)}>of its path</Link>
               <span className="push">
                 <CopyAs cli={`upshot files get ${targetOf(found)}`} to="GET /files/:storage/:id" input={input} />
               </span>

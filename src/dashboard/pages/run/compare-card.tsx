@@ -51,8 +51,8 @@ export function CompareCard({ run, origin }: { run: Run; origin: string }) {
 }
 
 function Comparison({ here, there }: { here: string; there: string }) {
-  const own = useApi('GET /runs/:id/story', { params: { id: here }, query: {} })
-  const other = useApi('GET /runs/:id/story', { params: { id: there }, query: {} })
+  const own = useApi('GET /runs/:id/details', { params: { id: here }, query: {} })
+  const other = useApi('GET /runs/:id/details', { params: { id: there }, query: {} })
   const [isWhole, setWhole] = useState(false)
   return (
     <Loaded of={own}>

@@ -4,7 +4,7 @@ import { saveAnswer, urlOf } from '../../api/client.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { Look, Path, RunLink, storyOf } from '../../parts/text.tsx'
+import { historyOf, Look, Path, RunLink } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
@@ -81,10 +81,10 @@ function Export({ since }: { since: string }) {
 }
 
 function File({ effect: { path, target } }: { effect: Effect }) {
-  const story = target ?? path
-  if (story === null) return null
+  const subject = target ?? path
+  if (subject === null) return null
   return (
-    <Link href={storyOf(story)}>
+    <Link href={historyOf(subject)}>
       <Path text={path ?? target} />
     </Link>
   )

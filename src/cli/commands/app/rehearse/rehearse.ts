@@ -18,7 +18,7 @@ import { gather, parseMs } from '../../../input/parse-option.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { readFaults } from '../../sandbox/fault.ts'
-import { describeStory, formatStory, readStory, type Story } from './story-view.ts'
+import { describeReport, formatReport, type Report, readReport } from './rehearsal-report.ts'
 
 /** Runs of an event whose reads name files. */
 const MAX_RUNS = 10
@@ -61,21 +61,21 @@ export function define(command: Command, { out, project }: Cli): void {
       await rehearsal.deliver(event.id, prepareEvent(event.body, spellings))
       const isAtRest = await awaitRest(rehearsal, AbortSignal.any([signal, AbortSignal.timeout(within)]))
       signal.throwIfAborted()
-      const story = await readStory(rehearsal, { event, before, hosts, isAtRest, faults })
-      out.result(describeStory(story), () => formatStory(story, out))
-      if (story.runs.length === 0) out.leaveWith('notFound')
-      if (story.refused.length > 0) out.leaveWith('difference')
-      if (!isAtRest || story.runs.some(({ status }) => status === 'failed')) out.leaveWith('failed')
+      const report = await readReport(rehearsal, { event, before, hosts, isAtRest, faults })
+      out.result(describeReport(report), () => formatReport(report, out))
+      if (report.runs.length === 0) out.leaveWith('notFound')
+      if (report.refused.length > 0) out.leaveWith('difference')
+      if (!isAtRest || report.runs.some(({ status }) => status === 'failed')) out.leaveWith('failed')
       const hasBytes = more.bytes !== undefined
-      if (!hasBytes && hasReadMadeUp(story)) out.note(MADE_UP)
-      const waits = story.runs.some(({ status }) => status === 'waiting')
+      if (!hasBytes && hasReadMadeUp(report)) out.note(MADE_UP)
+      const waits = report.runs.some(({ status }) => status === 'waiting')
       if (waits && !keep) out.note('A run waits. Add --keep to answer it in the dashboard of the rehearsal.')
       if (keep) await stay(out, rehearsal, signal)
     })
 }
 
 /** Whether a run has failed, and bytes of files were read. */
-function hasReadMadeUp({ runs, requests }: Story): boolean {
+function hasReadMadeUp({ runs, requests }: Report): boolean {
   const hasRead = requests.some(({ operation }) => operation === 'files.download')
   return hasRead && runs.some(({ status }) => status === 'failed')
 }

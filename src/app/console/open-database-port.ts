@@ -11,7 +11,7 @@ import type { Clock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { runCommand } from '../preview/child/run-command.ts'
 
-type DatabaseDesk = Pick<Surroundings, 'verifyLedger' | 'verifyDatabase' | 'backUp' | 'openBackup'>
+type DatabasePort = Pick<Surroundings, 'verifyLedger' | 'verifyDatabase' | 'backUp' | 'openBackup'>
 
 /** Copies that wait to be fetched, below the data directory. */
 const FOLDER = 'backups-to-fetch'
@@ -23,7 +23,7 @@ const WITHIN_MS = 24 * 3_600_000
 const MAX_BYTES = 4_000_000
 
 /** Work on the whole database, each in a process of its own, so that it holds up nothing here. */
-export function openDatabaseDesk(config: Config, clock: Clock): DatabaseDesk {
+export function openDatabasePort(config: Config, clock: Clock): DatabasePort {
   const folder = join(config.dataDir, FOLDER)
   const run = async <Answer>(args: readonly string[], work: Work, input = ''): Promise<Answer> => {
     const bounds = { ...work, input, withinMs: WITHIN_MS, mostBytes: MAX_BYTES, isAside: true }
@@ -51,7 +51,7 @@ export function openDatabaseDesk(config: Config, clock: Clock): DatabaseDesk {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       await removeOld(folder, clock.now())
       const backup = `${randomWord().slice(0, 16)}.db`
-      const made = await run<Awaited<ReturnType<DatabaseDesk['backUp']>>>(['db', 'backup', join(folder, backup)], work)
+      const made = await run<Awaited<ReturnType<DatabasePort['backUp']>>>(['db', 'backup', join(folder, backup)], work)
       const { bytes, rows, anchor } = made
       return { backup, bytes, sha256: await hashFile(join(folder, backup)), rows, anchor }
     },

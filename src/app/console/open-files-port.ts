@@ -1,4 +1,4 @@
-import type { FilesDesk } from '../../admin/ports/files-desk.ts'
+import type { FilesPort } from '../../admin/ports/files-port.ts'
 import { describeError, type ErrorCode, UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import { RetryAt } from '../../core/runs/retry.ts'
@@ -11,7 +11,7 @@ import { findAccess } from '../service/access-to.ts'
 import type { Access } from '../service/account-clients.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 
-interface FilesDeskParts {
+interface FilesPortParts {
   /** Order of the calls that wait for the limit. Default `background`. */
   priority?: Priority
   store: Store
@@ -21,7 +21,7 @@ interface FilesDeskParts {
 }
 
 /** The Files API for people. Its modules are loaded with the first question. */
-export function openFilesDesk(config: Config, { embedded, ...parts }: FilesDeskParts): FilesDesk {
+export function openFilesPort(config: Config, { embedded, ...parts }: FilesPortParts): FilesPort {
   let opening: ReturnType<typeof openClients> | null = null
   const clientOf = async (account: string) => {
     opening ??= openClients(config, { ...parts, defaultAccess: () => findAccess(config, embedded()) })
@@ -55,7 +55,7 @@ export function openFilesDesk(config: Config, { embedded, ...parts }: FilesDeskP
   }
 }
 
-async function openClients(config: Config, parts: Omit<FilesDeskParts, 'embedded'> & { defaultAccess: () => Access }) {
+async function openClients(config: Config, parts: Omit<FilesPortParts, 'embedded'> & { defaultAccess: () => Access }) {
   const { AccountClients } = await import('../service/account-clients.ts')
   return new AccountClients({ priority: 'background', ...parts, burst: config.files.burst, random: Math.random })
 }

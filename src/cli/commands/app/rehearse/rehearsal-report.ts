@@ -1,4 +1,4 @@
-import { tellStory } from '../../../../admin/resources/tell-story.ts'
+import { readRunDetails } from '../../../../admin/resources/read-run-details.ts'
 import { describeEffect } from '../../../../admin/views/run-view.ts'
 import type { Rehearsal } from '../../../../app/rehearsal/rehearsal.ts'
 import type { StagedFile } from '../../../../app/rehearsal/stage-files.ts'
@@ -8,15 +8,15 @@ import { type Column, formatSection, formatTable, indented, type Layout } from '
 import { describeReason, styleStatus } from '../../runs/run-view.ts'
 import type { OrderedFault } from '../../sandbox/fault.ts'
 
-type Step = Story['runs'][number]['steps'][number]
+type Step = Report['runs'][number]['steps'][number]
 type Effect = ReturnType<typeof describeEffect>
 
 /** Rows of a table that a person is shown. */
 const SHOWN = 50
 
 /** For JSON. */
-export function describeStory(story: Story): Record<string, unknown> {
-  const { event, runs, effects, staged, gone, made, requests, faults, refused, isAtRest, skippedMs } = story
+export function describeReport(report: Report): Record<string, unknown> {
+  const { event, runs, effects, staged, gone, made, requests, faults, refused, isAtRest, skippedMs } = report
   return {
     ...{ event: event.id, type: event.type, account: event.account, isAtRest, skippedMs },
     ...{ runs, effects },
@@ -26,8 +26,8 @@ export function describeStory(story: Story): Record<string, unknown> {
 }
 
 /** For a person: what was there, what each run did, and what is otherwise now. */
-export function formatStory(story: Story, layout: Layout): string[] {
-  const { event, runs, staged } = story
+export function formatReport(report: Report, layout: Layout): string[] {
+  const { event, runs, staged } = report
   const { paint } = layout
   return [
     `${paint('bold', event.id)}, ${formatText(event.type)}, in a sandbox of its own`,
@@ -35,15 +35,15 @@ export function formatStory(story: Story, layout: Layout): string[] {
     ...staged.left.map(({ storage, path, reason }) => formatText(`  left out: ${storage}:${path}: ${reason}`)),
     ...(runs.length === 0 ? ['', 'No workflow runs on this event.'] : []),
     ...runs.flatMap((run) => formatRun(run, layout)),
-    ...formatSection('Effects', formatRows(effectsOf(story), EFFECTS, layout), paint),
-    ...formatFiles('Gone in the end', story.gone, layout),
-    ...formatFiles('New in the end', story.made, layout),
+    ...formatSection('Effects', formatRows(effectsOf(report), EFFECTS, layout), paint),
+    ...formatFiles('Gone in the end', report.gone, layout),
+    ...formatFiles('New in the end', report.made, layout),
     '',
-    ...formatEnd(story),
+    ...formatEnd(report),
   ]
 }
 
-function formatRun(run: Story['runs'][number], layout: Layout): string[] {
+function formatRun(run: Report['runs'][number], layout: Layout): string[] {
   const { paint } = layout
   const style = styleStatus(run)
   const status = style === null ? run.status : paint(style, run.status)
@@ -69,12 +69,12 @@ function formatRows<Row>(rows: readonly Row[], columns: Column<Row>[], layout: L
 }
 
 /** The end of a delete tells more than its beginning. */
-function effectsOf({ effects }: Story): Effect[] {
+function effectsOf({ effects }: Report): Effect[] {
   const ended = new Set(effects.map(({ ofSeq }) => ofSeq))
   return effects.filter(({ seq, class: kind }) => kind !== 'guard' && !ended.has(seq))
 }
 
-function formatEnd({ requests, faults, refused, hosts, isAtRest, skippedMs }: Story): string[] {
+function formatEnd({ requests, faults, refused, hosts, isAtRest, skippedMs }: Report): string[] {
   const calls = requests.map(({ operation, count, refused: errors }) => {
     return `${count} ${operation}${errors === 0 ? '' : ` (${errors} refused)`}`
   })
@@ -126,10 +126,10 @@ const EFFECTS: Column<Effect>[] = [
 /** Rows of a kind that a rehearsal shows. */
 const MAX_ROWS = 1_000
 
-export interface Story {
+export interface Report {
   event: EventRecord
   /** Oldest first, with those of events that came after, as `runs show` tells them. */
-  runs: Awaited<ReturnType<typeof tellStory>>[]
+  runs: Awaited<ReturnType<typeof readRunDetails>>[]
   /** Rows of the ledger, oldest first. */
   effects: Effect[]
   staged: Rehearsal['staged']
@@ -149,17 +149,17 @@ export interface Story {
   skippedMs: number
 }
 
-export async function readStory(
+export async function readReport(
   rehearsal: Rehearsal,
   {
     before,
     faults,
     ...about
-  }: Pick<Story, 'event' | 'hosts' | 'isAtRest'> & {
+  }: Pick<Report, 'event' | 'hosts' | 'isAtRest'> & {
     before: readonly StagedFile[]
     faults: readonly OrderedFault[]
   },
-): Promise<Story> {
+): Promise<Report> {
   const { store, sandbox, staged, refused, now } = rehearsal
   const after = rehearsal.listFiles()
   const runs = (await store.listRuns({ limit: MAX_ROWS })).toReversed()
@@ -167,7 +167,7 @@ export async function readStory(
   const effects = (await store.listEffects({ limit: MAX_ROWS })).toReversed()
   return {
     ...{ ...about, staged, effects: effects.map((effect) => describeEffect(effect, caller)) },
-    runs: await Promise.all(runs.map((run) => tellStory(store, run, { caller, most: MAX_ROWS, now }))),
+    runs: await Promise.all(runs.map((run) => readRunDetails(store, run, { caller, most: MAX_ROWS, now }))),
     gone: without(before, after),
     made: without(after, before),
     requests: countRequests(sandbox.audit.requests()),
@@ -188,8 +188,8 @@ function without(files: readonly StagedFile[], others: readonly StagedFile[]): S
   return files.filter((file) => !known.has(keyOf(file)))
 }
 
-function countRequests(requests: readonly { operation: string; status: number }[]): Story['requests'] {
-  const counts = new Map<string, Story['requests'][number]>()
+function countRequests(requests: readonly { operation: string; status: number }[]): Report['requests'] {
+  const counts = new Map<string, Report['requests'][number]>()
   for (const { operation, status } of requests) {
     const found = counts.get(operation) ?? { operation, count: 0, refused: 0 }
     found.count += 1

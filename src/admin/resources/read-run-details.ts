@@ -11,14 +11,14 @@ import { describeHook } from './safety/hook-handlers.ts'
 const MAX_CHILDREN = 100
 const MAX_OUTSIDE = 50
 
-type Story = z.input<(typeof RUN_ROUTES)['GET /runs/:id/story']['answer']>
+type RunDetails = z.input<(typeof RUN_ROUTES)['GET /runs/:id/details']['answer']>
 
 /** A run with everything that tells why it is as it is. */
-export async function tellStory(
+export async function readRunDetails(
   store: ReadStore,
   run: Run,
   { caller, most, now }: { caller: Caller; most: number; now: number },
-): Promise<Story> {
+): Promise<RunDetails> {
   const { id } = run
   const isSeen = seesPayloads(caller)
   const read = (json: string | null) => readValue(json, caller)
@@ -29,7 +29,7 @@ export async function tellStory(
   // A plan is told whole, however large it is.
   const output = run.status === 'planned' && run.output === null ? await store.readOutput(id, null) : run.output
   return {
-    ...(view as Omit<Story, 'event'>),
+    ...(view as Omit<RunDetails, 'event'>),
     output: read(output),
     event: event === undefined ? null : describeCause(event, caller),
     steps: steps.slice(0, most),
@@ -62,7 +62,7 @@ export async function tellSteps(
   store: Pick<ReadStore, 'listSteps' | 'listStepFailures'>,
   run: string,
   caller: Caller,
-): Promise<Story['steps']> {
+): Promise<RunDetails['steps']> {
   const failures = Map.groupBy(await store.listStepFailures(run), ({ key }) => key)
   const steps = await store.listSteps(run)
   return steps.map((step) => ({

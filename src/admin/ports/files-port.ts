@@ -36,7 +36,7 @@ export type Removal = Pick<AnswerOf<'POST /files/delete'>['files'][number], 'out
  * The Files API for people, with the key of an account and under its limit. It throws only
  * `UpshotError`.
  */
-export interface FilesDesk {
+export interface FilesPort {
   ask<Answer>(account: string, question: (files: AccountFiles) => Promise<Answer>): Promise<Answer>
   /** The bytes of a file from an offset on, also over broken connections and expired addresses. */
   stream(account: string, file: Downloadable, options: Asked & { from: number }): AsyncIterable<Uint8Array>

@@ -130,6 +130,9 @@ export function time() {
   return z.iso.datetime().describe('ISO 8601, in UTC.')
 }
 
+/** A time from now on, such as `90d`. */
+export const duration = z.string().regex(/^\d+(\.\d+)?[smhdw]$/)
+
 /** A moment in a query: ISO 8601 with an offset, or a duration such as `2h` before now. */
 export const moment = z
   .union([

@@ -66,7 +66,7 @@ export const remove = actCommand('DELETE /schedules/:name', {
   argument: NAME,
   look: 'GET /schedules/:name',
   will: (name) => `remove the schedule "${name}"`,
-  asks: (found) => [`it starts nothing more: ${found ? describeTarget(found) : ''}`, 'its runs are kept'],
+  asks: (found) => [`it starts nothing more: ${describeTarget(found)}`, 'its runs are kept'],
   done: (_, name) => `Removed the schedule "${name}".`,
 })
 
@@ -74,14 +74,14 @@ export const pause = actCommand('POST /schedules/:name/pause', {
   argument: NAME,
   look: 'GET /schedules/:name',
   will: (name) => `pause the schedule ${name}`,
-  done: (_, name, { found }) => `The schedule ${name} ${found?.pausedAt === null ? 'is now' : 'was already'} paused.`,
+  done: (_, name, { found }) => `The schedule ${name} ${found.pausedAt === null ? 'is now' : 'was already'} paused.`,
 })
 
 export const resume = actCommand('POST /schedules/:name/resume', {
   argument: NAME,
   look: 'GET /schedules/:name',
   will: (name) => `resume the schedule ${name}`,
-  done: (_, name, { found }) => `The schedule ${name} ${found?.pausedAt !== null ? 'is now' : 'was already'} active.`,
+  done: (_, name, { found }) => `The schedule ${name} ${found.pausedAt !== null ? 'is now' : 'was already'} active.`,
 })
 
 export const run = actCommand('POST /schedules/:name/run', {

@@ -8,6 +8,9 @@ import type { Output } from '../terminal/output.ts'
 import type { EXIT } from '../terminal/problem.ts'
 import { showWork } from '../terminal/progress.ts'
 
+/** The answer of `look`; null without one. */
+type Found<Look extends RouteName> = [Look] extends [never] ? null : AnswerOf<Look>
+
 export interface ActWords<Name extends RouteName, Look extends RouteName, Options extends OptionValues> {
   /** The argument: its name in the path, and its help. Left out: there is none. */
   argument?: readonly [name: string, help: string]
@@ -17,13 +20,13 @@ export interface ActWords<Name extends RouteName, Look extends RouteName, Option
   look?: Look
   options?: (command: Command) => Command<[], Options>
   query?: (options: Options, named: string) => object
-  body?: (options: Options, named: string, about: { found: AnswerOf<Look> | null; out: Output }) => unknown
+  body?: (options: Options, named: string, about: { found: Found<Look>; out: Output }) => unknown
   /** The action in words, such as `pause the workflow a`; a question has none. */
-  will?: (named: string, found: AnswerOf<Look> | null, options: Options) => string
+  will?: (named: string, found: Found<Look>, options: Options) => string
   /** Told where `--reason` is missing. */
   needsReason?: string
   /** Its consequences, for the person who is asked. Left out: nobody is asked. */
-  asks?: (found: AnswerOf<Look> | null) => readonly string[]
+  asks?: (found: Found<Look>) => readonly string[]
   /** Whether the operation itself tells what it would do: under `--dry-run` it is asked to. */
   tries?: true
   /** Whether it may make the database. */
@@ -31,13 +34,13 @@ export interface ActWords<Name extends RouteName, Look extends RouteName, Option
   /** The title of its bar where it takes long; Ctrl-C then ends it in order. */
   isSlow?: string
   /** The result as JSON; default: the answer, and of a `DELETE` that it is removed. */
-  data?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => unknown
+  data?: (answer: AnswerOf<Name>, named: string, found: Found<Look>) => unknown
   done: (
     answer: AnswerOf<Name>,
     named: string,
-    about: { found: AnswerOf<Look> | null; out: Output; options: Options },
+    about: { found: Found<Look>; out: Output; options: Options },
   ) => string | readonly string[]
-  note?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => string | null
+  note?: (answer: AnswerOf<Name>, named: string, found: Found<Look>) => string | null
   /** The way to leave where the answer tells that something is wrong. */
   leave?: (answer: AnswerOf<Name>) => keyof typeof EXIT | null
 }
@@ -76,7 +79,7 @@ export function act<Name extends RouteName, Look extends RouteName, Options exte
   return project.withOperations(
     async (operations) => {
       const params = words.argument === undefined ? {} : { [words.argument[0]]: named }
-      const found = words.look === undefined ? null : await look(operations, words.look, params)
+      const found = (words.look === undefined ? null : await look(operations, words.look, params)) as Found<Look>
       const isTried = dryRun && words.tries === true
       if (isTried) out.note('Dry run: nothing was saved. This is what would be saved.')
       else if (words.will && (words.asks || dryRun)) {
@@ -109,7 +112,7 @@ function look<Look extends RouteName>(operations: Operations, name: Look, params
 }
 
 /** Under `--dry-run`: says what would be done, and to what, and returns true. */
-export async function isOnlyTold(out: Output, intent: { will: string; things?: readonly string[] }): Promise<boolean> {
+export async function isDryRun(out: Output, intent: { will: string; things?: readonly string[] }): Promise<boolean> {
   if (!out.given.dryRun) return false
   await confirm(out, intent)
   refrain(out, intent.will)

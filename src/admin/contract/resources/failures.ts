@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineRoutes, moment, pageOf, paging, tag, time } from '../route.ts'
+import { defineRoutes, duration, moment, pageOf, paging, tag, time } from '../route.ts'
 
 const failureGroup = z
   .object({
@@ -57,10 +57,7 @@ export const FAILURE_ROUTES = defineRoutes({
     id: 'snoozeFailure',
     summary: 'Hides a kind of failure for a time',
     body: {
-      for: z
-        .string()
-        .regex(/^\d+(\.\d+)?[smhdw]$/)
-        .describe('A duration such as `4h`.'),
+      for: duration.describe('A duration such as `4h`.'),
       note: z.string().max(2_000).nullable().default(null).describe('Shown with the kind of failure.'),
     },
     answer: null,

@@ -100,8 +100,8 @@ export const edit = actCommand('PATCH /endpoints/:name', {
   body({ events, account, scheme, header, learn }, _, { found }) {
     const change = { events, account, ...(learn ? { status: 'learning' } : {}) }
     if (scheme === undefined && header === undefined) return requireChange(change)
-    const before = found?.scheme ?? SCHEME_PRESETS.hex
-    const kept = found?.isHeaderKept ? before.header : undefined
+    const before = found.scheme
+    const kept = found.isHeaderKept ? before.header : undefined
     return { ...change, scheme: withHeader(scheme ?? before, header ?? kept) }
   },
   done: ({ name, events, account, scheme }) => [
@@ -112,7 +112,7 @@ export const edit = actCommand('PATCH /endpoints/:name', {
     ...formatSigning(scheme),
   ],
   note({ name, scheme, keeper }, _, found) {
-    if (JSON.stringify(scheme) === JSON.stringify(found?.scheme)) return null
+    if (JSON.stringify(scheme) === JSON.stringify(found.scheme)) return null
     if (keeper === 'sandbox') return 'The sandbox uses this scheme from now on.'
     return `Make sure that the service signs this way too: "upshot endpoints test ${name}" checks only this side.`
   },
@@ -149,7 +149,7 @@ export const disable = actCommand('PATCH /endpoints/:name', {
   body: () => ({ status: 'disabled' }),
   will: (name) => `disable the endpoint "${name}"`,
   done: (_, name, { found }) =>
-    found?.status === 'disabled'
+    found.status === 'disabled'
       ? `Endpoint "${name}" was already disabled.`
       : `Endpoint "${name}" is now disabled: its deliveries are refused with 401.`,
   note: (_, name) => `The sender may give up on refused deliveries. Enable it with "upshot endpoints enable ${name}".`,
@@ -161,7 +161,7 @@ export const enable = actCommand('PATCH /endpoints/:name', {
   body: () => ({ status: 'active' }),
   will: (name) => `enable the endpoint "${name}"`,
   done: (_, name, { found }) =>
-    found?.status === 'active'
+    found.status === 'active'
       ? `Endpoint "${name}" was already active.`
       : `Endpoint "${name}" accepts deliveries from now on.`,
   note: () => 'Deliveries refused meanwhile arrive only if the service sends them again.',
@@ -172,7 +172,7 @@ export const remove = actCommand('DELETE /endpoints/:name', {
   look: 'GET /endpoints/:name',
   will: (name) => `remove the endpoint "${name}", its address and its secrets for good`,
   asks(found) {
-    const deliveries = Object.values(found?.deliveries24h ?? {}).reduce((sum, count) => sum + count, 0)
+    const deliveries = Object.values(found.deliveries24h ?? {}).reduce((sum, count) => sum + count, 0)
     return [
       `it received ${deliveries} deliveries in the last 24 h; further ones will be refused`,
       'stored deliveries, events and runs are kept',
@@ -201,8 +201,8 @@ export const test = actCommand('POST /endpoints/:name/test', {
   ],
   note({ isPassed }, name, found) {
     if (isPassed) return null
-    if (found?.status === 'active') return `See the reason: upshot deliveries list --endpoint ${name}`
-    return `It is ${found?.status}: upshot endpoints ${found?.status === 'disabled' ? 'enable' : 'solve'} ${name}`
+    if (found.status === 'active') return `See the reason: upshot deliveries list --endpoint ${name}`
+    return `It is ${found.status}: upshot endpoints ${found.status === 'disabled' ? 'enable' : 'solve'} ${name}`
   },
   leave: ({ isPassed }) => (isPassed ? null : 'difference'),
 })

@@ -5,7 +5,7 @@ import { planFork } from '../../../core/runs/step.ts'
 import type { Cli } from '../../command.ts'
 import { parseJsonOption } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
-import { isOnlyTold } from '../../operate/act-command.ts'
+import { isDryRun } from '../../operate/act-command.ts'
 import { performOperation } from '../../operate/perform-operation.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -76,7 +76,7 @@ export function fork(command: Command, { out, project }: Cli): void {
         if (out.given.dryRun) {
           const { items } = await call(operations, 'GET /runs/:id/steps', { params, query: { limit: MAX_STEPS } })
           const keeps = planFork(items, fromStep)
-          await isOnlyTold(out, { will: `fork ${id} with ${keeps.length} finished steps`, things: keeps })
+          await isDryRun(out, { will: `fork ${id} with ${keeps.length} finished steps`, things: keeps })
           return
         }
         const run = await call(operations, 'POST /runs/:id/fork', { params, body: { fromStep, output } })
@@ -218,7 +218,7 @@ export function answer(command: Command, { out, project }: Cli): void {
         }
         const question = hook.ask === null ? '' : `, which asks: ${hook.ask}`
         const will = `answer hook "${hook.step}" of run ${hook.runId}${question}`
-        if (await isOnlyTold(out, { will, things: [JSON.stringify(data)] })) return
+        if (await isDryRun(out, { will, things: [JSON.stringify(data)] })) return
         const answered = await call(operations, 'POST /hooks/:id/answer', { params: { id: hook.id }, body: { data } })
         out.result(answered, () => [`Answered hook "${answered.step}" of run ${answered.runId}.`])
       }),

@@ -39,15 +39,15 @@ export const add = actCommand('POST /tokens', {
 export const revoke = actCommand('DELETE /tokens/:id', {
   argument: ['id', 'id of the token, tok_…, or its beginning, or the name of the token'],
   look: 'GET /tokens',
-  will: (named, found) => `revoke the token ${findToken(named, found?.items)?.name ?? named}`,
+  will: (named, found) => `revoke the token ${findToken(named, found.items)?.name ?? named}`,
   asks: () => [],
-  data: (_, named, found) => ({ ...findToken(named, found?.items), revoked: true }),
-  done: (_, named, { found }) => `The token ${findToken(named, found?.items)?.name ?? named} is revoked.`,
+  data: (_, named, found) => ({ ...findToken(named, found.items), revoked: true }),
+  done: (_, named, { found }) => `The token ${findToken(named, found.items)?.name ?? named} is revoked.`,
 })
 
 type Token = AnswerOf<'GET /tokens'>['items'][number]
 
-function findToken(named: string, tokens: readonly Token[] = []): Token | undefined {
+function findToken(named: string, tokens: readonly Token[]): Token | undefined {
   const valid = tokens.filter(({ revokedAt }) => revokedAt === null)
   return valid.find(({ name }) => name === named) ?? resolveAmong(named, valid) ?? undefined
 }

@@ -64,16 +64,16 @@ export const pause = actCommand('POST /workflows/:id/pause', {
   look: 'GET /workflows/:id',
   will: (id) => `pause the workflow ${id}`,
   done: ({ id, held }, _, { found }) =>
-    `The workflow ${id} ${found?.pausedAt === null ? 'is now' : 'was already'} paused; ${held} of its runs are held.`,
+    `The workflow ${id} ${found.pausedAt === null ? 'is now' : 'was already'} paused; ${held} of its runs are held.`,
   note: ({ id }) => `Resume it with "upshot workflows resume ${id}".`,
 })
 
 export const resume = actCommand('POST /workflows/:id/resume', {
   argument: ID,
   look: 'GET /workflows/:id',
-  will: (id, found) => `resume the workflow ${id} and its ${found?.held ?? 0} held runs`,
+  will: (id, found) => `resume the workflow ${id} and its ${found.held} held runs`,
   done({ id }, _, { found }) {
-    const { pausedAt, held } = found ?? { pausedAt: null, held: 0 }
+    const { pausedAt, held } = found
     return `The workflow ${id} ${pausedAt === null ? 'was not paused' : 'is resumed'}; ${held} held runs were released.`
   },
 })

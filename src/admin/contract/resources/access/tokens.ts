@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ACCESS_ROLES } from '../../../../core/access/role.ts'
-import { defineRoutes, time } from '../../route.ts'
+import { defineRoutes, duration, time } from '../../route.ts'
 
 const role = z.enum(ACCESS_ROLES)
 
@@ -35,12 +35,7 @@ export const TOKEN_ROUTES = defineRoutes({
     body: {
       name: z.string().describe('The audit log shows it.'),
       role: role.describe('The most that it may do.'),
-      expires: z
-        .string()
-        .regex(/^\d+(\.\d+)?[smhdw]$/)
-        .nullable()
-        .default('90d')
-        .describe('A duration such as `90d`; null: never.'),
+      expires: duration.nullable().default('90d').describe('A duration such as `90d`; null: never.'),
     },
     answer: z.object({ token, secret: z.string() }),
     audit: 'token.add',

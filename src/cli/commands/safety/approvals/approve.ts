@@ -16,7 +16,7 @@ import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
 import { countUpTo, parseJsonOption } from '../../../input/parse-option.ts'
 import { call, type Operations } from '../../../open/operations.ts'
-import { isOnlyTold } from '../../../operate/act-command.ts'
+import { isDryRun } from '../../../operate/act-command.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
@@ -47,7 +47,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const expected = ahead === undefined ? null : await lookAhead(out, operations, approval, { ahead, aheadSize })
         const what = approval.kind === 'guard' ? `approve ${approval.openItems} items` : 'say yes'
         const will = `${what}: ${describeApproval(approval)}`
-        if (await isOnlyTold(out, { will })) return
+        if (await isDryRun(out, { will })) return
         const hash = await requireHash(out, approval, given)
         const numbers = only === undefined ? null : parseNumbers(only)
         const said = { verdict: 'approved', hash, only: numbers, answer: checkAnswer(approval, answer) } as const

@@ -10,7 +10,7 @@ import { ApprovalProof } from '../../../../core/safety/votes/approval-proof.ts'
 import { processEnvironment } from '../../../../project/config/environment.ts'
 import type { Cli } from '../../../command.ts'
 import { call, type Operations } from '../../../open/operations.ts'
-import { isOnlyTold } from '../../../operate/act-command.ts'
+import { isDryRun } from '../../../operate/act-command.ts'
 import { canAsk, typesCount } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeApproval } from './list.ts'
@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withOperations(async (operations) => {
         const approval = await call(operations, 'GET /approvals/:id', { params: { id: named } })
         const will = `deny ${approval.openItems} items, whose steps then fail: ${describeApproval(approval)}`
-        if (await isOnlyTold(out, { will })) return
+        if (await isDryRun(out, { will })) return
         const said = { verdict: 'denied', hash: approval.hash, only: null, answer: null } as const
         const body = await signWord(operations, approval, { ...said, voter, operator: project.operator })
         const result = await call(operations, 'POST /approvals/:id/deny', { params: { id: approval.id }, body })

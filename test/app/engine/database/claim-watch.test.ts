@@ -13,12 +13,16 @@ import { DOOR } from '../../../support/program.ts'
 import { makeProject } from '../../../support/start-process.ts'
 import { testConfig } from '../../../support/test-config.ts'
 
-const module = `import { defineWorkflow } from '${DOOR}'
-export default defineWorkflow({ id: 'follow-up', on: '*', run: () => null })`
+const define = (id: string, run: string) => `import { defineWorkflow } from '${DOOR}'
+export default defineWorkflow({ id: '${id}', on: '*', run: ${run} })`
+const MODULES = {
+  'follow-up.workflow.ts': define('follow-up', '() => null'),
+  'endless.workflow.ts': define('endless', '() => new Promise(() => {})'),
+}
 
 /** An engine whose watcher has a clock of its own, which `wait` moves while the loop turns. */
 async function startEngine() {
-  const root = makeProject({ 'follow-up.workflow.ts': module })
+  const root = makeProject(MODULES)
   const config = {
     ...testConfig(root),
     traces: null,
@@ -29,6 +33,8 @@ async function startEngine() {
   const [clock, notices] = [new ManualClock(Date.now()), createNoticeBus()]
   const ended: Extract<Notice, { kind: 'engine.ended' }>[] = []
   notices.subscribe('engine.ended', (notice) => ended.push(notice))
+  const short = Promise.withResolvers<void>()
+  notices.subscribe('memory.short', () => short.resolve())
   const faults: Notice[] = []
   notices.subscribe('fault', (notice) => faults.push(notice))
   const threads: EngineThread[] = []
@@ -66,7 +72,7 @@ async function startEngine() {
       await store.listLeases('')
     }
   }
-  return { store, engine, threads, ended, faults, wait }
+  return { store, engine, threads, ended, faults, wait, isShort: short.promise }
 }
 
 test('an engine that has room and claims nothing for 30 s, while a run waits, says so and begins again', async () => {
@@ -88,6 +94,21 @@ test('an engine that has room and claims nothing for 30 s, while a run waits, sa
   await expect.poll(async () => (await store.findRun(run))?.status).toBe('completed')
   expect(threads).toHaveLength(2)
   await expect.poll(() => engine.isIdle()).toBe(true)
+})
+
+test('an engine whose memory is short has room in a tenth of its 20 slots alone', async () => {
+  const { store, engine, threads, ended, wait, isShort } = await startEngine()
+  const thread = threads[0] as EngineThread
+  for (const event of ['evt_1', 'evt_2']) await queueRun(store, event, 'endless')
+  engine.wake()
+  await expect.poll(async () => (await store.listLeases(thread.id)).length).toBe(2)
+  thread.counts.slots.close()
+  await queueRun(store, 'evt_3', 'follow-up')
+  thread.memory = async () => ({ heap: 0.9 * 2 ** 28, buffers: 0 })
+  await wait(15)
+  await isShort
+  await wait(60)
+  expect(ended).toEqual([])
 })
 
 test.each([

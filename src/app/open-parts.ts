@@ -101,6 +101,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
   const metrics = openMetrics(config, {
     ...{ store, clock, notices, plan, health, commits },
     slots: engine ? () => ({ total: config.slots, busy: engine.load.busy }) : null,
+    memory: () => engine?.load.memory ?? null,
     intake: plan.receive ? () => receiver.load : null,
     fileLimits: () => engine?.load.fileLimits ?? [],
     spansDropped: () => tracing?.dropped ?? 0,

@@ -8,6 +8,8 @@ export interface EngineLoad {
   busy: number
   /** Requests a minute that the plan of each account in use allows. */
   fileLimits: { account: string; perMinute: number }[]
+  /** Bytes that its thread held at the last look; null without a thread of its own. */
+  memory: { heap: number; buffers: number; isShort: boolean } | null
 }
 
 /** Access to the default account, and how others reach the hooks of runs. */

@@ -146,7 +146,7 @@ export class LocalEngine implements Engine {
   }
 
   get load(): EngineLoad {
-    return { busy: this.#worker.atWork.length, fileLimits: this.#clients.limits }
+    return { busy: this.#worker.atWork.length, fileLimits: this.#clients.limits, memory: null }
   }
 
   get broken(): readonly BrokenModule[] {

@@ -108,7 +108,8 @@ export class SupervisedEngine implements Engine {
   get load(): EngineLoad {
     const { counts, fileLimits } = this.#thread
     const busy = this.#isAtWork ? this.#parts.config.slots - Math.max(0, counts.slots.free + this.#held) : 0
-    return { busy, fileLimits }
+    const memory = this.#watch && { ...this.#watch.memory, isShort: this.#held > 0 }
+    return { busy, fileLimits, memory }
   }
 
   /** One message per turn. */

@@ -14,7 +14,7 @@ import { DatabaseClock } from '../engine/database/database-clock.ts'
 import type { RolePlan } from '../role.ts'
 
 interface MetricsWiring
-  extends Pick<GaugeSources, 'slots' | 'intake' | 'fileLimits'>,
+  extends Pick<GaugeSources, 'slots' | 'memory' | 'intake' | 'fileLimits'>,
     Pick<MetricsParts, 'spansDropped' | 'alerts'> {
   store: Store
   clock: Clock

@@ -26,6 +26,8 @@ export interface GaugeSources {
   readServerState: () => Promise<ServerState | null>
   /** Null in a process without a worker. */
   slots: (() => { total: number; busy: number }) | null
+  /** Null in a process without a thread for an engine. */
+  memory: () => { heap: number; buffers: number; isShort: boolean } | null
   /** Deliveries that wait for their commit, and bytes of bodies; null without a receiver. */
   intake: (() => { waiting: number; bytes: number }) | null
   /** Requests a minute that each account in use allows. */
@@ -126,13 +128,20 @@ function describeSeals({ unsealed, unsealedSince }: Pick<SealState, 'unsealed' |
   ]
 }
 
-function describeLoad({ slots, intake, fileLimits }: GaugeSources): Family[] {
+function describeLoad({ slots, memory, intake, fileLimits }: GaugeSources): Family[] {
   const worker = slots?.()
+  const held = memory()
   const load = intake?.()
   const limits = fileLimits().map(({ account, perMinute }) => ({ labels: { account }, value: perMinute }))
   return [
     gauge('upshot_worker_slots', 'Runs that this worker may execute at a time.', one(worker?.total)),
     gauge('upshot_worker_slots_busy', 'Runs that this worker executes.', one(worker?.busy)),
+    gauge(
+      'upshot_engine_memory_bytes',
+      'Heap and buffers that code of workflows holds.',
+      held === null ? [] : (['heap', 'buffers'] as const).map((of) => ({ labels: { of }, value: held[of] })),
+    ),
+    gauge('upshot_engine_memory_short', '1 while runs get a tenth of the slots.', one(held && Number(held.isShort))),
     gauge('upshot_receiver_waiting', 'Deliveries that are read and wait for their commit.', one(load?.waiting)),
     gauge('upshot_receiver_bytes', 'Bytes of bodies that are in memory.', one(load?.bytes)),
     gauge('upshot_files_limit_per_minute', 'Requests a minute that the account’s plan allows.', limits),

@@ -39,6 +39,8 @@ const FAMILIES: Record<string, readonly [kind: string, labels: string, bounds?: 
   upshot_failures_open: ['gauge', ''],
   upshot_worker_slots: ['gauge', ''],
   upshot_worker_slots_busy: ['gauge', ''],
+  upshot_engine_memory_bytes: ['gauge', 'of'],
+  upshot_engine_memory_short: ['gauge', ''],
   upshot_store_commit_duration_seconds: ['histogram', '', COMMIT],
   upshot_store_sync_duration_seconds: ['histogram', '', COMMIT],
   upshot_store_commit_writes: ['histogram', '', '1 2 5 10 25 50 100'],

@@ -104,6 +104,8 @@ test('a scrape reads the state of the store, the worker and the receiver', async
     upshot_runs_for_person: 0,
     upshot_worker_slots: 20,
     upshot_worker_slots_busy: 3,
+    'upshot_engine_memory_bytes{of="buffers"}': 6,
+    upshot_engine_memory_short: 1,
     upshot_receiver_waiting: 1,
     'upshot_files_limit_per_minute{account="default"}': 100,
     'upshot_endpoint_suspect{endpoint="end_1"}': 1,

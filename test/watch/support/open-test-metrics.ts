@@ -24,6 +24,7 @@ export function openTestMetrics(given: Partial<MetricsParts> = {}) {
     readServerState: () => store.readServerState(),
     guardRules: ['folder', 'guard.workflow.deletes.perRun'],
     slots: () => ({ total: 20, busy: 3 }),
+    memory: () => ({ heap: 5, buffers: 6, isShort: true }),
     intake: () => ({ waiting: 1, bytes: 2 }),
     fileLimits: () => [{ account: 'default', perMinute: 100 }],
     database: join(store.folder, 'upshot.db'),

@@ -3,7 +3,7 @@ import { type Blockage, MAX_LOAD_MS, observeBeat } from '../../../core/blockage.
 import type { Clock } from '../../../core/time.ts'
 import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { MemoryWatch, type MemoryWatchParts } from './memory-watch.ts'
+import { MemoryWatch, type MemoryWatchParts, type ThreadMemory } from './memory-watch.ts'
 import { describeEnd, type EngineEnd, Question } from './question.ts'
 
 /** Longest interval between two looks: memory may grow by a gigabyte in it. */
@@ -46,6 +46,11 @@ export class EngineWatch {
   /** How long the loop has been blocked. */
   get blockedMs(): number {
     return this.#blockage?.blockedMs ?? 0
+  }
+
+  /** At the last look. */
+  get memory(): ThreadMemory {
+    return this.#memory.seen
   }
 
   get isLoaded(): boolean {

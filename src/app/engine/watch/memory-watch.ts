@@ -42,6 +42,8 @@ export interface Shortage extends MemoryUse {
  * of them gets short, and ends an engine beyond a limit. The heap's own limit is V8's.
  */
 export class MemoryWatch {
+  /** At the last look. */
+  seen: ThreadMemory = { heap: 0, buffers: 0 }
   readonly #parts: MemoryWatchParts
   #isLooking = false
   #isShort = false
@@ -51,7 +53,7 @@ export class MemoryWatch {
   /** Least bytes of the process since this engine had its modules; null before. */
   #leastResident: number | null = null
   /** The code that held the loop when memory was short, and the beat then. */
-  #seen: { found: CodeAtWork; beat: number } | null = null
+  #holder: { found: CodeAtWork; beat: number } | null = null
 
   constructor(parts: MemoryWatchParts) {
     this.#parts = parts
@@ -83,8 +85,8 @@ export class MemoryWatch {
   explain(end: EngineEnd): EngineEnd {
     if (end.cause !== 'out_of_memory' || end.harm) return end
     const { heapBytes } = this.#parts.config.engine
-    const isSame = this.#seen?.beat === this.#parts.thread.beat
-    return describeFull({ of: 'heap', bytes: heapBytes, most: heapBytes }, isSame ? this.#seen?.found : null)
+    const isSame = this.#holder?.beat === this.#parts.thread.beat
+    return describeFull({ of: 'heap', bytes: heapBytes, most: heapBytes }, isSame ? this.#holder?.found : null)
   }
 
   async #look(isHeld: boolean): Promise<void> {
@@ -97,7 +99,7 @@ export class MemoryWatch {
     const { thread, changed } = this.#parts
     using question = new Question(thread.threadId)
     const found = isHeld ? await question.ask<CodeAtWork>('codeAtWork') : null
-    if (found) this.#seen = { found, beat: thread.beat }
+    if (found) this.#holder = { found, beat: thread.beat }
     // Garbage may fill it.
     if (!this.#isShort || first.isBeyond) await question.collect()
     const use = await this.#measure()
@@ -118,7 +120,8 @@ export class MemoryWatch {
   /** The use beyond its limit, else the fullest. V8 itself ends a thread with a full heap. */
   async #measure(): Promise<MemoryUse & { isBeyond: boolean }> {
     const { heapBytes, memoryBytes } = this.#parts.config.engine
-    const { heap, buffers } = await this.#parts.thread.memory()
+    this.seen = await this.#parts.thread.memory()
+    const { heap, buffers } = this.seen
     const resident = process.memoryUsage.rss()
     if (this.#leastResident !== null) this.#leastResident = Math.min(this.#leastResident, resident)
     // Without growth beside this engine, or runs at work, others fill the process.

@@ -107,6 +107,7 @@ test('an engine whose memory is short has room in a tenth of its 20 slots alone'
   thread.memory = async () => ({ heap: 0.9 * 2 ** 28, buffers: 0 })
   await wait(15)
   await isShort
+  expect(engine.load.memory).toEqual({ heap: 0.9 * 2 ** 28, buffers: 0, isShort: true })
   await wait(60)
   expect(ended).toEqual([])
 })

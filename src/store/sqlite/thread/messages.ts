@@ -40,14 +40,15 @@ const LISTED: Partial<Record<Call['method'], readonly string[][]>> = {
 }
 
 export function packCall({ number, method, args }: Call): PackedCall {
-  const listed = LISTED[method]
-  if (listed === undefined) return [number, method, ...args]
-  const packed: unknown[] = []
-  for (const [at, fields] of listed.entries()) {
-    const given = args[at] as Record<string, unknown>
-    for (const field of fields) packed.push(given[field])
+  const listed = LISTED[method] ?? []
+  // One array for all: each copy of it would be garbage, for every step of every run.
+  const packed: [number, Call['method'], ...unknown[]] = [number, method]
+  for (const [at, arg] of args.entries()) {
+    const fields = listed[at]
+    if (fields === undefined) packed.push(arg)
+    else for (const field of fields) packed.push((arg as Record<string, unknown>)[field])
   }
-  return [number, method, ...packed, ...args.slice(listed.length)]
+  return packed
 }
 
 export function unpackCall([number, method, ...packed]: PackedCall): Call {

@@ -92,6 +92,28 @@ inBrowser(`nothing jumps when a late session is answered${label}`, async () => {
   expect(Number(await page.evaluate('globalThis.shifts'))).toBeLessThanOrEqual(MAX_SHIFT)
 })
 
+inBrowser(`nothing jumps when the steps of a run are answered late${label}`, async () => {
+  const { page, origin, login, retire, app } = await openPage(LOOKS[2])
+  await login(page)
+  await retire()
+  const [run] = await app.store.listRuns({ limit: 1, workflow: 'copy-report' })
+  const gate = Promise.withResolvers<void>()
+  await page.route(/v1.runs.[^/]+.steps/, async (route) => {
+    await gate.promise
+    await route.continue().catch(() => {})
+  })
+  await page.addInitScript(WATCH_SHIFTS)
+  await page.goto(`${origin}/runs/${run?.id}`)
+  await page.getByRole('heading', { name: 'copy-report', level: 1 }).waitFor()
+  await settle(page)
+  await page.evaluate('globalThis.shifts = 0')
+  gate.resolve()
+  await page.getByRole('region', { name: 'Related runs' }).waitFor()
+  await page.locator('main .split').waitFor()
+  await settle(page)
+  expect(Number(await page.evaluate('globalThis.shifts'))).toBeLessThanOrEqual(MAX_SHIFT)
+})
+
 inBrowser.each(LOOKS.slice(1, 2))(
   `while the API is broken, every page says why and what to do, and stays whole, $width px $colorScheme${label}`,
   async (look) => {

@@ -5,7 +5,7 @@ import { useApi } from '../../api/use-api.ts'
 import { Act } from '../../parts/act.tsx'
 import { ProgressBar } from '../../parts/charts/gauges.tsx'
 import { formOf } from '../../parts/fields.tsx'
-import { ProblemNote } from '../../parts/messages.tsx'
+import { Bones, ProblemNote } from '../../parts/messages.tsx'
 import { Card, DetailPage } from '../../parts/page.tsx'
 import { type Fact, hrefOfEvent, hrefOfWorkflow, Path, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
@@ -46,7 +46,8 @@ export default function RunPage({ id }: { id: string }) {
           <HooksCard run={id} />
           {steps.error && <ProblemNote error={steps.error} />}
           {steps.data && <Work run={found} steps={steps.data.items} total={steps.data.total} />}
-          <Related id={id} />
+          {/* The steps would push it down. */}
+          {steps.isPending ? <Bones /> : <Related id={id} />}
         </>
       )}
     </DetailPage>

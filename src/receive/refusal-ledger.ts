@@ -22,28 +22,39 @@ export class RefusalLedger {
   }
 
   keep(refusal: RefusedDelivery): void {
-    if (this.#writes.size < MAX_WAITING) this.#track(this.#store.saveRefusal(refusal))
-    else this.#count(refusal.verdict)
+    const counts = { [refusal.verdict]: 1 }
+    if (this.#writes.size < MAX_WAITING) this.#track(this.#store.saveRefusal(refusal), counts)
+    else this.#count(counts)
   }
 
   /** Resolves when every row and count is in the store, or its write has failed. */
   async settle(): Promise<void> {
     while (this.#writes.size > 0) await Promise.all(this.#writes)
+    this.#writeCounts()
+    await Promise.all(this.#writes)
   }
 
-  #count(verdict: Refusal): void {
-    this.#unlisted.set(verdict, 1 + (this.#unlisted.get(verdict) ?? 0))
-    this.#unlistedCount += 1
+  #count(counts: Counts): void {
+    for (const [verdict, count] of Object.entries(counts) as [Refusal, number][]) {
+      this.#unlisted.set(verdict, count + (this.#unlisted.get(verdict) ?? 0))
+      this.#unlistedCount += count
+    }
   }
 
-  #track(written: Promise<void>): void {
+  /** `counts`: the refusals of this write. If it fails, they go with a later one. */
+  #track(written: Promise<void>, counts: Counts): void {
     const write = written
-      .catch((error: unknown) =>
-        this.#publish({ kind: 'fault', where: 'the delivery ledger', error: describeError(error) }),
+      .then(
+        () => true,
+        (error: unknown) => {
+          this.#publish({ kind: 'fault', where: 'the delivery ledger', error: describeError(error) })
+          this.#count(counts)
+          return false
+        },
       )
-      .then(() => {
+      .then((isWritten) => {
         this.#writes.delete(write)
-        this.#writeCounts()
+        if (isWritten) this.#writeCounts()
       })
     this.#writes.add(write)
   }
@@ -52,9 +63,11 @@ export class RefusalLedger {
   #writeCounts(): void {
     const isDue = this.#writes.size === 0 || this.#unlistedCount >= MAX_UNCOUNTED
     if (!isDue || this.#unlistedCount === 0) return
-    const counts = Object.fromEntries(this.#unlisted)
+    const counts: Counts = Object.fromEntries(this.#unlisted)
     this.#unlisted = new Map()
     this.#unlistedCount = 0
-    this.#track(this.#store.countRefusals(counts))
+    this.#track(this.#store.countRefusals(counts), counts)
   }
 }
+
+type Counts = Partial<Record<Refusal, number>>

@@ -103,5 +103,5 @@ test.each(DATABASES)(
         }
       }),
     ),
-  60_000 + SCHEDULES * 100,
+  300_000 + SCHEDULES * 100,
 )

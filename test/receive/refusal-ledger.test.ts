@@ -42,6 +42,22 @@ test('a flood of refusals is counted where it cannot be listed', async () => {
   expect(await store.listDeliveries({ limit: 10_000 })).toHaveLength(tally.reduce((sum, { listed }) => sum + listed, 0))
 })
 
+test('refusals whose write failed are counted with the next one that is written', async () => {
+  const store = openTestStore()
+  const through = { saveRefusal: () => Promise.reject(new Error('disk full')), countRefusals: store.countRefusals }
+  const ledger = new RefusalLedger(through, () => {})
+  const refusal = () => ({ id: newId('dlv', NOW), endpointId: null, receivedAt: NOW, bodyBytes: null, facts: {} })
+  for (let n = 0; n < 3; n++) ledger.keep({ ...refusal(), verdict: 'stale' })
+  await new Promise(setImmediate)
+  through.saveRefusal = store.saveRefusal as never
+  ledger.keep({ ...refusal(), verdict: 'bad_signature' })
+  await ledger.settle()
+  expect(await store.tallyRefusals()).toEqual([
+    { verdict: 'bad_signature', listed: 1, dropped: 0 },
+    { verdict: 'stale', listed: 0, dropped: 3 },
+  ])
+})
+
 test('refusals that cannot be written are reported, and the receiver goes on', async () => {
   const faults: unknown[] = []
   const failing = () => Promise.reject(new Error('disk full'))

@@ -114,7 +114,7 @@ export class Pool {
     this.#waiting[isFirst ? 'unshift' : 'push'](turn.resolve)
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(turn.resolve), 1)
-      turn.reject(Object.assign(new Error('no session was free in time'), { code: 'ETIMEDOUT' }))
+      turn.reject(Object.assign(new Error('no session was free in time'), { code: 'EBUSY' }))
     }, waitMs)
     await turn.promise.finally(() => clearTimeout(timer))
   }

@@ -54,7 +54,8 @@ const REASONS: readonly [RegExp, FaultReason][] = [
   [/^(28|42501)/, 'refused'],
   [/CERT|TLS|SIGNATURE|SSL/, 'untrusted'],
   [/^XX00[12]/, 'corrupt'],
-  [/^(57014|55P03|40P01|40001)/, 'timeout'],
+  // EBUSY: a session of ours was not free in time.
+  [/^(57014|55P03|40P01|40001|EBUSY)/, 'timeout'],
   [/^(08|57P0|53|25P0[34])/, 'unreachable'],
 ]
 

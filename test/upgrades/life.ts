@@ -190,8 +190,8 @@ export async function goOn(place: Place, meanwhile = async () => {}): Promise<Ru
   await settle()
   const ended: Run[] = []
   for (const run of await store.listRuns({ limit: 100 })) {
-    // The clock may have made one more tick since it stood still.
-    if (run.createdAt > clock.now() - 6 * HOUR_MS) continue
+    // A tick of the last step of the clock, or of the one before, may have come after its `settle`.
+    if (run.createdAt >= clock.now() - 6 * HOUR_MS) continue
     ended.push({ ...run, output: run.workflow === 'large' ? await store.readOutput(run.id, null) : run.output })
   }
   await app.stop()

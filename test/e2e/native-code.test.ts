@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Guilt, GuiltyStage } from './support/guilty-stage.ts'
@@ -8,6 +8,15 @@ const keep = (seconds: number): Guilt => ({
   top: "import { execFileSync } from 'node:child_process'; import { writeFileSync } from 'node:fs'",
   step: `execFileSync('sleep', ['${seconds}'], { stdio: 'ignore' }); writeFileSync('after.txt', '')`,
 })
+
+/** Names of the programs that the threads of a process have started. */
+function listChildren(pid: number | undefined): string[] {
+  const read = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').trim() : '')
+  const tasks = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : []
+  return tasks
+    .flatMap((task) => read(`/proc/${pid}/task/${task}/children`).split(' '))
+    .map((child) => read(`/proc/${child}/comm`))
+}
 
 /** One native call of 800 MB. */
 const FILL: Guilt = {
@@ -27,7 +36,7 @@ test('native code that fills the memory and cannot be ended ends its process, an
   const ended = first.lines.find(({ message }) => message === 'the engine ended and is started again')
   expect(ended).toMatchObject({ cause: 'out_of_memory', guilty: [(await stage.guiltyRun())?.id] })
   expect(JSON.stringify(ended)).toMatch(FULL)
-  expect(JSON.stringify(first.lines.at(-1))).toContain('the process ends itself by SIGKILL')
+  expect(JSON.stringify(first.lines.at(-1))).toContain(`process ${first.child.pid} ends itself by SIGKILL`)
   expect(await stage.store.hasSuspects()).toBe(true)
   // The process that tries it claims it as its engine starts, and looks at its memory no less.
   const second = await stage.start()
@@ -35,17 +44,31 @@ test('native code that fills the memory and cannot be ended ends its process, an
   expect(JSON.stringify(again)).toMatch(FULL)
 }, 60_000)
 
-test('a process ends whose engine native code keeps after a hang, and its run is tried alone', async () => {
+test('an engine that native code keeps after a hang holds up nothing, and its run is tried alone', async () => {
   const stage = new GuiltyStage(keep(60))
   const started = await stage.start()
   await stage.occupy(1)
   await stage.deliver('evt_guilty', 'file.deleted')
+  const ended = await started.line(({ message }) => message === 'the engine ended and is started again')
+  expect(ended).toMatchObject({ cause: 'blocked' })
+  expect(ended.runs).toContain(`${(await stage.guiltyRun())?.id} (guilty)`)
+  await started.line((line) => JSON.stringify(line).includes('Another engine begins beside it.'))
+  for (let n = 0; n < 20; n++) await stage.deliver(`evt_after_${n}`, 'folder.created')
+  stage.goOn()
+  await stage.untilNeighboursDone()
+  expect(started.child.exitCode).toBeNull()
+}, 60_000)
+
+test('a process whose third engine native code keeps ends itself', async () => {
+  const stage = new GuiltyStage(keep(60))
+  const started = await stage.start()
+  for (let n = 0; n < 3; n++) {
+    await stage.deliver(`evt_guilty_${n}`, 'file.deleted')
+    const run = `${(await stage.guiltyRun())?.id} (guilty)`
+    await started.line(({ cause, runs }) => cause === 'blocked' && (runs as string[]).includes(run))
+  }
   expect(await started.exited).toEqual({ code: null, signal: 'SIGKILL' })
-  const ended = started.lines.filter(({ message }) => message === 'the engine ended and is started again')
-  expect(ended).toMatchObject([{ cause: 'blocked' }])
-  expect(ended[0]?.runs).toContain(`${(await stage.guiltyRun())?.id} (guilty)`)
-  expect(JSON.stringify(started.lines.at(-1))).toContain('the process ends itself by SIGKILL')
-  expect(await stage.store.hasSuspects()).toBe(true)
+  expect(JSON.stringify(started.lines.at(-1))).toContain(`process ${started.child.pid} ends itself by SIGKILL`)
 }, 60_000)
 
 test('an engine that a native call keeps for a moment costs no process, and runs no code after it', async () => {
@@ -55,6 +78,7 @@ test('an engine that a native call keeps for a moment costs no process, and runs
   await started.line(({ message }) => message === 'the engine ended and is started again')
   for (let n = 0; n < 20; n++) await stage.deliver(`evt_after_${n}`, 'folder.created')
   expect(existsSync(join(stage.root, 'after.txt'))).toBe(false)
+  await stage.until(() => !listChildren(started.child.pid).includes('sleep'))
   started.child.kill('SIGTERM')
   expect(await started.exited).toEqual({ code: 0, signal: null })
 }, 60_000)
@@ -73,7 +97,7 @@ test.each(['SIGTERM', 'SIGTERM twice'])(
     }
     expect(await started.exited).toEqual({ code: null, signal: 'SIGKILL' })
     if (how === 'SIGTERM twice') return
-    expect(JSON.stringify(started.lines)).toContain('the process ends itself by SIGKILL')
+    expect(JSON.stringify(started.lines)).toContain(`process ${started.child.pid} ends itself by SIGKILL`)
     expect(await stage.guiltyRun()).toMatchObject({ status: 'pending' })
     expect(await stage.store.hasSuspects()).toBe(false)
   },

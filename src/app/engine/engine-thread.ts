@@ -31,8 +31,6 @@ const ANSWER_MS = 1_000
 
 /** How long to wait for a thread that is told to end: native code may keep it. */
 const END_WITHIN_MS = 1_000
-/** The same for one that has blocked its loop: a call that ends late costs no process then. */
-const BLOCKED_END_WITHIN_MS = 5_000
 /** A loop that turns beats within this time. */
 const MAX_TURN_MS = 1_000
 
@@ -161,13 +159,12 @@ export class EngineThread {
   }
 
   /**
-   * Ends it for this reason, and waits some seconds at most. None of its code runs afterwards, but
-   * a native call goes on.
+   * Ends it for this reason, and waits a second at most. None of its code runs afterwards, but a
+   * native call goes on.
    */
   async end(end: EngineEnd): Promise<void> {
     this.#end ??= end
-    const withinMs = end.cause === 'blocked' ? BLOCKED_END_WITHIN_MS : END_WITHIN_MS
-    const timer = setTimeout(this.#gone.resolve, withinMs)
+    const timer = setTimeout(this.#gone.resolve, END_WITHIN_MS)
     void this.#thread.terminate().then(() => this.#gone.resolve())
     await this.#gone.promise
     clearTimeout(timer)

@@ -17,10 +17,11 @@ export async function endProcess(publish: Publish, written: Promise<void>): Prom
   return killProcess()
 }
 
-/** Says why this process ends by a signal. */
-export function tellKept(publish: Publish): void {
+/** Native code keeps a thread beyond its end, and this process `goesOn`, or ends by a signal. */
+export function tellKept(publish: Publish, goesOn = false): void {
+  const so = goesOn ? 'Another engine begins beside it.' : `So process ${process.pid} ends itself by SIGKILL.`
   const message =
-    'Native code of a workflow keeps the thread of the engine, so the process ends itself by SIGKILL. ' +
+    `Native code of a workflow keeps the thread of an engine that has ended. ${so} ` +
     'Give that work to a process of its own, or to calls that take less time.'
   publish({ kind: 'fault', where: 'ending an engine', error: { name: 'Error', message } })
 }

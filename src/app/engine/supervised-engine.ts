@@ -15,7 +15,7 @@ import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { LoadingModule } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
-import { endProcess, tellKept } from './watch/end-process.ts'
+import { endProcess, KeptThreads, tellKept } from './watch/end-process.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
 import type { Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
@@ -24,8 +24,6 @@ import type { EngineEnd } from './watch/question.ts'
 const STOP_GRACE_MS = 1_000
 /** Share of the slots that no run gets while memory is short. */
 const HELD = 0.9
-/** Threads that native code keeps, beside which another engine begins. */
-const MAX_KEPT = 2
 /** Pause after a death could not be written. */
 const RETRY_MS = 1_000
 
@@ -57,8 +55,7 @@ export class SupervisedEngine implements Engine {
   #watch: EngineWatch | null = null
   /** Slots that no run gets while memory is short. */
   #held = 0
-  /** Earlier threads that native code keeps. */
-  #kept: EngineThread[] = []
+  readonly #kept = new KeptThreads()
   /** Modules that ended or blocked a thread while it loaded them. */
   readonly #skipped: SkippedModule[] = []
   readonly broken: BrokenModule[] = []
@@ -239,7 +236,11 @@ export class SupervisedEngine implements Engine {
     if (thread.loading) this.#skip(thread.loading, end)
     else this.#skipped.push(...(end.skipped ?? []))
     const buried = this.#bury(thread, end)
-    if (!thread.isGone && !this.#mayKeep(thread, end)) return endProcess(notices.publish, buried)
+    if (!thread.isGone && !thread.loading) {
+      // One that tries suspects ends at the first. A module would do it to the next process, too.
+      const mayStay = end.cause !== 'out_of_memory' && this.#parts.quarantine !== undefined
+      if (!mayStay || !this.#kept.leave(thread, notices.publish)) return endProcess(notices.publish, buried)
+    }
     await buried
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()
@@ -247,18 +248,6 @@ export class SupervisedEngine implements Engine {
     signal.throwIfAborted()
     if (this.#access) await this.#thread.start(this.#access)
     if (!signal.aborted) this.#open()
-  }
-
-  /**
-   * Native code keeps a thread beyond its end: false where the process has to end for it. A process
-   * that tries suspects does, and one whose memory is full. A module would do it to the next, too.
-   */
-  #mayKeep(thread: EngineThread, { cause }: EngineEnd): boolean {
-    if (thread.loading) return true
-    this.#kept = [...this.#kept.filter(({ isGone }) => !isGone), thread]
-    const mayKeep = cause !== 'out_of_memory' && this.#parts.quarantine !== undefined && this.#kept.length <= MAX_KEPT
-    if (mayKeep) tellKept(this.#parts.notices.publish, true)
-    return mayKeep
   }
 
   /** An engine that cannot load or start is ended, and the next one tries again. */
@@ -305,7 +294,7 @@ export class SupervisedEngine implements Engine {
     if (this.#isAtWork) await thread.drain(this.#parts.clock, this.#parts.config.drainMs + STOP_GRACE_MS)
     this.#isAtWork = false
     await thread.end(stopped)
-    if ([...this.#kept, thread].some(({ isGone }) => !isGone)) tellKept(this.#parts.notices.publish)
+    if (!thread.isGone || this.#kept.isAny) tellKept(this.#parts.notices.publish)
     if (this.#access) await this.#parts.store.stopWorker(thread.id)
   }
 }

@@ -6,6 +6,31 @@ const LAST_WRITE_MS = 5_000
 /** For the log, and for answers on their way. */
 const LAST_WORDS_MS = 250
 
+/** Threads that native code keeps beyond their end, beside which another engine begins. */
+const MAX_KEPT = 2
+
+interface MaybeGone {
+  readonly isGone: boolean
+}
+
+/** Threads that native code keeps beyond their end, and that no process ends for. */
+export class KeptThreads {
+  #threads: MaybeGone[] = []
+
+  get isAny(): boolean {
+    return this.#threads.some(({ isGone }) => !isGone)
+  }
+
+  /** Leaves one more to itself, and says so; false where that is one too many. */
+  leave(thread: MaybeGone, publish: Publish): boolean {
+    const kept = [...this.#threads.filter(({ isGone }) => !isGone), thread]
+    if (kept.length > MAX_KEPT) return false
+    this.#threads = kept
+    tellKept(publish, true)
+    return true
+  }
+}
+
 /**
  * Ends this process once `written` resolves, or after 5 s. Nothing else ends a thread that native
  * code keeps, or frees its memory and its core.

@@ -17,13 +17,11 @@ import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
 import { endProcess, KeptThreads, tellKept } from './watch/end-process.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
-import type { Shortage } from './watch/memory-watch.ts'
+import { HELD, type Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
 
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
-/** Share of the slots that no run gets while memory is short. */
-const HELD = 0.9
 /** Pause after a death could not be written. */
 const RETRY_MS = 1_000
 

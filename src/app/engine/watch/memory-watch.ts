@@ -6,6 +6,8 @@ import { describeEnd, type EngineEnd, Question } from './question.ts'
 /** Share of a limit from which memory is short, and the one below which it is enough again. */
 const SHORT = 0.8
 const ENOUGH = 0.7
+/** Share of the slots that no run gets while memory is short. */
+export const HELD = 0.9
 /** Share of its limit by which a process must have grown beside an engine that is to end. */
 const GROWN = 0.25
 /** The same in bytes: an engine grows by half of that without a fault of its runs. */

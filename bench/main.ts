@@ -166,6 +166,7 @@ async function runSuites(): Promise<Result[]> {
     folder,
     isQuick: options.quick,
     isOnce: options.once,
+    size: options.once ? 'once' : options.quick ? 'quick' : 'full',
     quickRounds: options.quick ? (options.once ? { min: 1, max: 1 } : { min: 3, max: 3 }) : null,
     ledgerRows: options['ledger-rows'] === undefined ? null : Number(options['ledger-rows']),
     load,

@@ -14,13 +14,14 @@ export const blocked: Suite = { names: ['blocked.p99Ms', 'blocked.addedMs', 'blo
 const AUTHOR = resolve(import.meta.dirname, '../../src/author/index.ts')
 /** Type of the events that start the harmful workflow. */
 const HARMFUL = 'file.deleted'
+const DELIVERIES = { once: 100, quick: 600, full: 2_000 }
 /** Time for the loop to begin. */
 const BLOCK_WITHIN_MS = 500
 
 async function runBlocked(bench: Bench): Promise<Result[]> {
   const before: number[] = []
   const beside: number[] = []
-  const deliveries = bench.isQuick ? 600 : 2_000
+  const deliveries = DELIVERIES[bench.size]
   for (let round = 0; round < (bench.isQuick ? 1 : 3); round++) {
     await bench.patience.waitForCalm()
     await using app = await startApp({ root: makeProject(bench.folder), environment: SERVICE })

@@ -19,9 +19,15 @@ export const claim: Suite = {
   run: runClaim,
 }
 
+const MANY = {
+  once: { pending: 10_000, finished: 10_000 },
+  quick: { pending: 100_000, finished: 100_000 },
+  full: { pending: 1_000_000, finished: 5_000_000 },
+}
+
 async function runClaim(bench: Bench): Promise<Result[]> {
   await using target = bench.startTarget('claims.ts')
-  const many = bench.isQuick ? { pending: 100_000, finished: 100_000 } : { pending: 1_000_000, finished: 5_000_000 }
+  const many = MANY[bench.size]
   const files = [
     fill(bench, 'empty', { finished: 0, pending: PENDING }),
     fill(bench, 'pending', { finished: 0, pending: many.pending }),

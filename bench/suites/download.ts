@@ -8,6 +8,7 @@ import type { Hosted } from '../targets/file-host.ts'
 import type { Bench, Suite } from './suite.ts'
 
 const MIB = 2 ** 20
+const SIZES = { once: 16 * MIB, quick: 256 * MIB, full: 2_048 * MIB }
 
 const GOALS = {
   vsCurl: { atLeast: 0.8 },
@@ -32,7 +33,7 @@ export const download: Suite = {
 }
 
 async function runDownload(bench: Bench): Promise<Result[]> {
-  const bytes = (bench.isQuick ? 256 : 2_048) * MIB
+  const bytes = SIZES[bench.size]
   await using host = bench.startTarget('file-host.ts')
   const hosted = await host.call<Hosted>('start', { folder: bench.folder, bytes })
   const paths = { curl: join(bench.folder, 'by-curl'), client: join(bench.folder, 'by-client') }

@@ -6,7 +6,7 @@ import { inTurn, measureRounds } from '../report/rounds.ts'
 import { emptyStoreSender, freshSender } from './ingest-burst.ts'
 import type { Bench, Suite } from './suite.ts'
 
-const STORED = { quick: 100_000, full: 1_000_000 }
+const STORED = { once: 10_000, quick: 100_000, full: 1_000_000 }
 const GOALS = { at1M: { atLeast: 0.9 } } as const satisfies Record<string, Goal>
 
 /** Cost of a delivery with a million stored events: one process, two databases in turn. */
@@ -19,7 +19,7 @@ async function runGrowth(bench: Bench): Promise<Result[]> {
   await using receiver = bench.startTarget('receiver.ts')
   const file = join(bench.folder, 'million.db')
   const begunAt = performance.now()
-  const stored = bench.isQuick ? STORED.quick : STORED.full
+  const stored = STORED[bench.size]
   prefillEvents(file, stored)
   bench.say(`  ${stored} events prefilled in ${((performance.now() - begunAt) / 1_000).toFixed(1)} s`)
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { judge, median, type Result } from '../report/result.ts'
 import type { Bench, Suite } from './suite.ts'
 
-const FILES = { quick: 20_000, full: 100_000 }
+const FILES = { once: 5_000, quick: 20_000, full: 100_000 }
 const PAGES_COMPARED = 20
 const ROUNDS = 5
 const SCANS = 3
@@ -27,10 +27,9 @@ export const sandbox: Suite = {
 }
 
 async function runSandbox(bench: Bench): Promise<Result[]> {
-  const size = bench.isQuick ? 'quick' : 'full'
   const dir = join(bench.folder, 'sandbox')
   await using target = bench.startTarget('sandbox.ts')
-  await target.call('fill', { dir, files: FILES[size] })
+  await target.call('fill', { dir, files: FILES[bench.size] })
   await bench.patience.waitForCalm()
 
   const scans: Scan[] = []
@@ -54,7 +53,7 @@ async function runSandbox(bench: Bench): Promise<Result[]> {
 
   return [
     // Scaled to 100,000 files, so that quick and full runs can be compared.
-    judge('sandbox.scan100kMs', ms * (FILES.full / FILES[size]), 'ms', { atMost: 10_000 }),
+    judge('sandbox.scan100kMs', ms * (FILES.full / FILES[bench.size]), 'ms', { atMost: 10_000 }),
     judge('sandbox.lastPageVsFirst', median(ratios), 'ratio', { atMost: 2 }),
     judge('sandbox.pageMs', median(rounds.flat()), 'ms'),
     judge('sandbox.droppedMs', median(drops), 'ms', { atMost: 1_000 }),

@@ -12,10 +12,8 @@ export const schedules: Suite = {
   run: runSchedules,
 }
 
-const OTHERS = { quick: 10_000, full: 100_000 }
+const OTHERS = { once: 1_000, quick: 10_000, full: 100_000 }
 const DUE = 1_000
-
-const othersOf = ({ isQuick }: Bench) => (isQuick ? OTHERS.quick : OTHERS.full)
 
 async function runSchedules(bench: Bench): Promise<Result[]> {
   await using server = await startServer(bench)
@@ -31,13 +29,13 @@ async function runSchedules(bench: Bench): Promise<Result[]> {
       judge(`schedules.doubled${suffix}`, doubled, 'ticks', { atMost: 0 }),
     )
   }
-  bench.say(`  ${DUE} of ${othersOf(bench) + DUE} schedules due at one moment, two schedulers`)
+  bench.say(`  ${DUE} of ${OTHERS[bench.size] + DUE} schedules due at one moment, two schedulers`)
   return results
 }
 
 async function fireOn(bench: Bench, place: StorePlace): Promise<Fired[]> {
   await using target = bench.startTarget('schedules.ts')
-  await target.call('open', { place, others: othersOf(bench) })
+  await target.call('open', { place, others: OTHERS[bench.size] })
   const fired: Fired[] = []
   for (let round = 0; round < (bench.isOnce ? 1 : 3); round++) {
     await bench.patience.waitForCalm()

@@ -5,7 +5,9 @@ import { type Goal, judge, median, percentile, type Result } from '../report/res
 import type { Bench, Suite } from './suite.ts'
 
 const GOAL: Goal = { atMost: 5 }
-const WARM_UPS = 100
+/** Deliveries that are measured, and those before them. */
+const MEASURED = { once: 50, quick: 400, full: 2_000 }
+const WARM_UPS = { once: 0, quick: 100, full: 100 }
 
 /** Time from the sender's answer to the first line of author code, in an idle app. */
 export const start: Suite = { names: ['start.medianMs', 'start.p99Ms'], run: runStart }
@@ -15,7 +17,7 @@ async function runStart(bench: Bench): Promise<Result[]> {
   const url = await target.call<string>('start', { file: join(bench.folder, 'start.db') })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
-  const wanted = WARM_UPS + (bench.isQuick ? 400 : 2_000)
+  const wanted = WARM_UPS[bench.size] + MEASURED[bench.size]
   await bench.patience.waitForCalm()
   // One delivery at a time: the next one is sent once the run of the last one has ended.
   for (let sent = 0; sent < wanted; sent++) {
@@ -24,7 +26,7 @@ async function runStart(bench: Bench): Promise<Result[]> {
     times.push(await next)
   }
   agent.destroy()
-  const measured = times.slice(WARM_UPS)
+  const measured = times.slice(WARM_UPS[bench.size])
   bench.say(`  ${measured.length} single deliveries`)
   return [judge('start.medianMs', median(measured), 'ms', GOAL), judge('start.p99Ms', percentile(measured, 0.99), 'ms')]
 }

@@ -13,6 +13,8 @@ export interface Bench {
   isQuick: boolean
   /** One round, to see that each figure can be measured: nothing warms up or settles. */
   isOnce: boolean
+  /** The key of tables that say how much is measured. With `once`, as little as gives a figure. */
+  size: 'once' | 'quick' | 'full'
   /** Rows of the effect ledger; null: as many as the run is long. */
   ledgerRows: number | null
   /** Null in a full run. A quick one fails by no goal, so that no more have to settle it. */

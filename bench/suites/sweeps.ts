@@ -16,6 +16,7 @@ const KEY = { account: 'default', storage: 'storage_a' } as const
 const PLAN = { ...KEY, path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'report' } as const
 
 const MILLION = 1_000_000
+const FILES = { once: 10_000, quick: 100_000, full: MILLION }
 /** Entries of a page of the service. */
 const PAGE = 100
 
@@ -26,7 +27,7 @@ export const sweeps: Suite = {
 }
 
 async function runSweeps(bench: Bench): Promise<Result[]> {
-  const files = bench.isQuick ? MILLION / 10 : MILLION
+  const files = FILES[bench.size]
   const root = join(bench.folder, 'sweeps')
   mkdirSync(root, { recursive: true })
   const file = join(root, 'upshot.db')

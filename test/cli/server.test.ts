@@ -3,9 +3,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { AdminClient } from '../../src/admin/client/index.ts'
 import type { RouteName } from '../../src/admin/contract/routes.ts'
@@ -15,6 +14,7 @@ import { callable } from '../../src/author/trigger.ts'
 import type { CommandTree } from '../../src/cli/command.ts'
 import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
 import { TerminalError } from '../../src/core/errors.ts'
+import { listen } from '../support/listen.ts'
 import { DOOR } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
@@ -241,9 +241,7 @@ test('a certificate that nothing vouches for is told, and the token is not sent'
   execFileSync('openssl', args, { stdio: 'ignore' })
   let asked = 0
   const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, () => void asked++)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = (await listen(server)).replace('http:', 'https:')
   const told = await runHere(far, ['runs', 'list', '--json', '--server', url, '--token-file', join(far, 'token')])
   expect(told).toMatchObject({ exit: 2, json: { error: { code: 'invalid_config' } } })
   expect(told.json.error.message).toMatch(/The certificate of https:\/\/127.* is not trusted here \(.*SELF_SIGNED/)
@@ -258,9 +256,7 @@ test('a server of another kind, a redirect and another version are told', async 
   const server = createServer((_request, response) => {
     response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body ?? '<html>'))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await listen(server)
   const list = async () => {
     const args = ['runs', 'list', '--json', '--server', url, '--token-file', join(far, 'token')]
     return (await runHere(far, args)).json.error

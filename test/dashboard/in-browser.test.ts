@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import { asOperator } from '../../src/core/store/as-operator.ts'
+import { pathsIn } from '../support/paths-in.ts'
 import { holdLosses } from './support/hold-losses.ts'
 import { browserTests, inspect, inspectNow, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
@@ -217,12 +218,7 @@ inBrowser(`a person approves a part of the exact list that is shown, and the res
   await page.getByRole('button', { name: 'Approve 2 effects', exact: true }).click()
   await page.getByText('1 open of 1').waitFor()
   await hear('step.completed', ({ step }) => step.includes('delete'))
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .map(({ path }) => path),
-  ).toContain('/old/b.txt')
+  expect(pathsIn(sandbox)).toContain('/old/b.txt')
   await page.getByRole('button', { name: 'Deny…' }).click()
   await page.getByRole('button', { name: 'Deny', exact: true }).click()
   await page.getByText('denied', { exact: true }).first().waitFor()

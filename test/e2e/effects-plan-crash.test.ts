@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { listen } from '../support/listen.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { DOOR } from '../support/program.ts'
@@ -23,13 +23,11 @@ async function openAsked() {
     const closed = new Promise<void>((done) => response.on('close', done))
     asked.push({ url: `${request.method} ${request.url}`, answer: () => response.end('7'), closed })
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
   const next = async (count: number) => {
     await expect.poll(() => asked.length).toBe(count)
     return asked[count - 1] as (typeof asked)[number]
   }
-  return { asked, next, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { asked, next, url: await listen(server) }
 }
 
 test('a run whose process is killed in the middle of its plan is planned once, and has done nothing', async () => {

@@ -5,6 +5,7 @@ import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import { pathsIn } from '../support/paths-in.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 
@@ -38,12 +39,7 @@ test('a delete by a run happens once and comes back as an event', async () => {
     { effect: 'delete', target: expect.stringMatching(/^storage_b:/) },
   ])
   await hear('delivery.received', (notice) => notice.type === 'file.deleted')
-  expect(
-    sandbox
-      .storage('storage_b')
-      .list()
-      .map((each) => each.path),
-  ).not.toContain('/old.bin')
+  expect(pathsIn(sandbox, 'storage_b')).not.toContain('/old.bin')
 })
 
 test('P2: an event that is delivered again starts no second run, also after a restart', async () => {
@@ -66,12 +62,7 @@ test('the sample transfer happens at the first start only', async () => {
   const dataDir = tempFolder()
   const first = await startTestApp({}, { dataDir })
   await first.hear('delivery.received', (notice) => notice.type === 'transfer.completed')
-  expect(
-    first.sandbox
-      .storage('storage_b')
-      .list()
-      .map((each) => each.path),
-  ).toContain('/inbox/figures.csv')
+  expect(pathsIn(first.sandbox, 'storage_b')).toContain('/inbox/figures.csv')
   await first.app.stop()
   const second = await startTestApp({}, { dataDir })
   expect(second.sandbox.transfers.list()).toHaveLength(1)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { type Happening, LossyService } from './support/lossy-service.ts'
 
 /** Events that the service has; a full proof sets 10000. */
@@ -9,15 +10,6 @@ const MINUTE = 60_000
 
 /** Complete sweeps within the life of a file, after which one has seen it whatever shifted. */
 const SEEN_AFTER = 3
-
-/** Repeats with its seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 test('of events that a service drops, delays and repeats, each loss is found or not knowable', async () => {
   const service = await LossyService.open()
@@ -54,7 +46,7 @@ test('of events that a service drops, delays and repeats, each loss is found or 
 
 /** Files come, go and move, also while pages are read; deliveries get lost, late and doubled. */
 async function happen(service: LossyService): Promise<void> {
-  const random = randomFrom(23)
+  const random = seededRandom(23)
   const storage = service.sandbox.storage('storage_a')
   const paths: string[] = []
   let [count, moves, events] = [0, 0, 0]

@@ -89,12 +89,13 @@ test('a random program has the same journal with and without cached passes', { t
   ),
 )
 
-test(
-  'a random program in memory that crashes at any write has the effects of one that does not',
-  {
-    timeout: 60_000,
-  },
-  () =>
+test.each([
+  ['in memory', true],
+  ['without cached passes', false],
+])(
+  'a random program %s that crashes at any write has the effects of one that does not',
+  { timeout: 60_000 },
+  (_where, cachePasses) =>
     fc.assert(
       fc.asyncProperty(program, async (part) => {
         const { workflow } = flowOf(part)
@@ -103,8 +104,7 @@ test(
           await t.advance('2d')
           return { status: t.run(workflow).status, effects: listEffects(t) }
         }
-        const options = { workflows: [workflow, child], cachePasses: true }
-        await crashEverywhere(options, scenario, { compareEffects: false })
+        await crashEverywhere({ workflows: [workflow, child], cachePasses }, scenario, { compareEffects: false })
       }),
       { numRuns: 8 },
     ),

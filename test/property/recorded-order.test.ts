@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import { crashEverywhere } from '../../src/testing/crash-everywhere.ts'
-import { type Testbed, testbed } from '../../src/testing/testbed.ts'
-import { child, execute, listEffects, type Program, program } from './support/programs.ts'
+import { testbed } from '../../src/testing/testbed.ts'
+import { child, execute, type Program, program } from './support/programs.ts'
 
 /** A workflow of a program that waits for all of its branches, with the outcomes of each pass. */
 function flowOf(part: Program) {
@@ -26,8 +25,6 @@ function flowOf(part: Program) {
   return { workflow, passes }
 }
 
-const runs = { numRuns: 4 }
-
 test(
   'every pass of a random program gets the outcomes of the pass before it, in the same order',
   { timeout: 60_000 },
@@ -46,19 +43,4 @@ test(
       }),
       { numRuns: 50 },
     ),
-)
-
-test('a random program that crashes at any write has the effects of one that does not', { timeout: 60_000 }, () =>
-  fc.assert(
-    fc.asyncProperty(program, async (part) => {
-      const { workflow } = flowOf(part)
-      const scenario = async (t: Testbed) => {
-        await t.send('go')
-        await t.advance('2h')
-        return { status: t.run(workflow).status, effects: listEffects(t) }
-      }
-      await crashEverywhere({ workflows: [workflow, child] }, scenario, { compareEffects: false })
-    }),
-    runs,
-  ),
 )

@@ -3,18 +3,8 @@ import { planEndpoint, planRetirement, planRotation } from '../../src/core/incom
 import { ManualClock } from '../../src/core/time.ts'
 import { Pruner } from '../../src/schedule/pruner.ts'
 import { NOW } from '../support/fixtures.ts'
+import { KEEP_ALL } from '../support/test-config.ts'
 import { openTestStore } from '../support/test-store.ts'
-
-const RETENTION = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-}
 
 test('the pruner removes a retired secret from the database 30 days after its retirement', async () => {
   const store = openTestStore()
@@ -34,7 +24,7 @@ test('the pruner removes a retired secret from the database 30 days after its re
   }
   expect(await positions()).toEqual([0, 1])
   clock.advance('30d')
-  const pruner = new Pruner({ store: watched, clock, retention: RETENTION, publish: () => {} })
+  const pruner = new Pruner({ store: watched, clock, retention: KEEP_ALL, publish: () => {} })
   pruner.start()
   clock.advance('1m')
   await updated.promise

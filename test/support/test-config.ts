@@ -6,6 +6,18 @@ import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 
+/** A retention that keeps everything. */
+export const KEEP_ALL = {
+  runs: null,
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+  files: null,
+}
+
 /** Configuration of an app with its sandbox, on free ports, with its data in `dataDir`. */
 export function testConfig(dataDir: string, part: Partial<Config> = {}): Config {
   return {
@@ -21,16 +33,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     slots: 20,
     drainMs: 5_000,
     engine: { hangMs: 60_000, heapBytes: 1024 ** 3, memoryBytes: 2 ** 35 },
-    retention: {
-      runs: null,
-      failures: null,
-      refusals: null,
-      deliveries: null,
-      payloads: null,
-      audit: null,
-      effects: null,
-      files: null,
-    },
+    retention: KEEP_ALL,
     publicUrl: null,
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null, oidc: null },
     limits: { steps: DEFAULT_MAX_STEPS },

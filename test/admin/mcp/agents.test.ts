@@ -8,6 +8,7 @@ import { AdminClient } from '../../../src/admin/client/index.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { TerminalError } from '../../../src/core/errors.ts'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { pathsIn } from '../../support/paths-in.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 
@@ -92,12 +93,7 @@ describe.each(['http', 'stdio'] as const)('an agent over %s', (door) => {
     expect((await ask(agent, 'addToken', { name: 'mine', role: 'admin' })).text).toContain('is for people')
     expect((await ask(agent, 'getRun', { id: 'run_none0000' })).text).toMatch(/^not_found: There is no run/)
     expect((await ask(agent, 'listRuns', { status: 'done' })).text).toMatch(/^invalid_request: .*status: /)
-    expect(
-      sandbox
-        .storage('storage_a')
-        .list()
-        .map(({ path }) => path),
-    ).toContain('/in/a.txt')
+    expect(pathsIn(sandbox)).toContain('/in/a.txt')
   })
 
   test('acts where its role and its owner allow it, and hears how far a long operation has come', async () => {

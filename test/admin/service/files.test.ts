@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { planToken } from '../../../src/core/access/token.ts'
+import { pathsIn } from '../../support/paths-in.ts'
 import { startTestApp } from '../../support/test-app.ts'
 
 interface Answer {
@@ -101,22 +102,12 @@ test('a file is deleted only as it was seen, with rows in the ledger and in the 
   const file = (await ask(`GET /files/storage_a/${id}`)) as never as Seen
   const remove = (file: object) => ask('POST /files/delete', { files: [file], reason: 'old' })
   expect(await remove({ ...seen(file), size: 3 })).toMatchObject({ status: 200, files: [{ outcome: 'changed' }] })
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .map(({ path }) => path),
-  ).toContain('/a.txt')
+  expect(pathsIn(sandbox)).toContain('/a.txt')
   // A number is binding, also where none was needed.
   const wrong = await ask('POST /files/delete', { files: [seen(file)], count: 2 })
   expect(wrong).toMatchObject({ code: 'needs_confirmation', detail: expect.stringContaining('the number given is 2') })
   expect(await remove(seen(file))).toMatchObject({ counts: { deleted: 1 }, files: [{ error: null }] })
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .map(({ path }) => path),
-  ).not.toContain('/a.txt')
+  expect(pathsIn(sandbox)).not.toContain('/a.txt')
   const rows = await app.store.listEffects({ target: `storage_a:${id}`, limit: 10 })
   expect(rows.map(({ phase, outcome, actor }) => [phase, outcome, actor])).toEqual([
     ['ended', 'deleted', 'token:admin.token'],
@@ -137,12 +128,7 @@ test('a stop of effects holds a delete by hand', async () => {
   await ask('POST /effects/stop', { kind: 'storage', name: 'storage_a', reason: 'an audit' })
   const held = await ask('POST /files/delete', { files: [seen(file)] })
   expect(held).toMatchObject({ files: [{ outcome: 'stopped', error: expect.stringContaining('an audit') }] })
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .map(({ path }) => path),
-  ).toContain('/a.txt')
+  expect(pathsIn(sandbox)).toContain('/a.txt')
 })
 
 test('a viewer sees no file, and only an admin deletes outside of the sandbox', async () => {

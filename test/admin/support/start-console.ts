@@ -14,6 +14,7 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { KEEP_ALL } from '../../support/test-config.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 /** The token of the file `admin.token` in these tests. */
@@ -23,17 +24,6 @@ export const FILE_TOKEN = 'upshot_the_token_of_the_file_in_tests'
 export interface TestLogin {
   cookie: string
   key: string
-}
-
-const NEVER = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
 }
 
 /** A world without a receiver: what is sent is accepted, and recorded. */
@@ -64,7 +54,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     backUp: () => Promise.reject(new UpshotError('not_found', 'There is no database file.')),
     openBackup: () => Promise.reject(new UpshotError('not_found', 'There is no backup.')),
     settings: () => [],
-    retention: () => ({ ...NEVER }),
+    retention: () => ({ ...KEEP_ALL }),
     foreseePrune: async () => ({
       ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
       ...{ audit: null, effects: null, files: null },

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import http2 from 'node:http2'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
+import { listen } from '../../support/listen.ts'
 import { openZoo } from './open-zoo.ts'
 
 /** A way to ask another program in a step that reads. `H`: a server of HTTP/2. */
@@ -186,9 +186,7 @@ async function openHttp2() {
     reached.push(`${request.method} ${request.url}`)
     response.end('ok')
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
-  return { reached, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { reached, url: await listen(server) }
 }
 
 test.each([
@@ -218,9 +216,7 @@ test.each([
 test('a read takes longer than the isolated process waits for an answer, and its plan completes', async () => {
   const begun = Promise.withResolvers<() => void>()
   const server = createServer((_, response) => begun.resolve(() => response.end('7')))
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const url = `${await listen(server)}/`
   const code = `return step.run('ask', async () => (await fetch('${url}')).text(), { effect: 'read' })`
   const clock = new ManualClock()
   const { plan } = await openZoo({ animals: [{ name: 'slow', code, call: null }], clock })

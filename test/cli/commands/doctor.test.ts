@@ -9,6 +9,7 @@ import { probeKeyOf } from '../../../src/cli/open/running-app.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, type SchemePreset } from '../../../src/core/incoming/signature.ts'
 import { writeRuntimeFile } from '../../../src/project/data-dir/runtime-file.ts'
+import { listen } from '../../support/listen.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
@@ -73,11 +74,9 @@ test('doctor fails an endpoint that accepts forged deliveries', async () => {
   const server = createHttp((request, response) => {
     request.resume()
     response.end('{}')
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
+  })
   const store = { listEndpoints: async () => [planEndpoint({ name: 'open' }, 0)] }
-  const receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const receiver = await listen(server)
   expect(await checkEndpoints(store as never, { receiver, probeKey: Buffer.alloc(32), now: 1 })).toMatchObject([
     { level: 'fail', found: 'a forged delivery was answered 200, not 401' },
   ])

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
+import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { CommitNetwork } from '../../store/postgres/support/commit-network.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import { Network } from '../../support/network.ts'
@@ -13,15 +14,6 @@ import { OF_EACH_EVENT, SIEGE_WORKFLOWS } from './siege-workflows.ts'
 const SCHEMA = 'upshot'
 const ROLES = { receiver: 'receiver', one: 'worker', two: 'worker', scheduler: 'scheduler' } as const
 type Name = keyof typeof ROLES
-
-/** Numbers in [0, 1) that are the same in each run with one seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 /** A receiver, two workers and a scheduler on a server with a standby, and their faults. */
 export class Siege {
@@ -40,7 +32,7 @@ export class Siege {
   #events = 0
 
   private constructor(seed: number, parts: Pick<Siege, never> & SiegeParts) {
-    this.random = randomOf(seed)
+    this.random = seededRandom(seed)
     this.#cluster = parts.cluster
     this.#networks = parts.networks
     this.#ports = parts.ports

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { App } from '../../../src/app/app.ts'
@@ -9,6 +8,7 @@ import type { EffectsMode } from '../../../src/core/safety/stop.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import { awaitRuns } from '../../support/await-runs.ts'
+import { listen } from '../../support/listen.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
 import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -22,9 +22,7 @@ async function openCanary() {
     reached.push(`${request.method} ${request.url}`)
     response.end('ok')
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
-  return { reached, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+  return { reached, url: `${await listen(server)}/` }
 }
 
 /**

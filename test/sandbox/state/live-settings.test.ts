@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { pathsIn } from '../../support/paths-in.ts'
 import { openAccount } from '../support/open-account.ts'
 
 test('2.5: mixed forms are drawn from the seed for each request', async () => {
@@ -56,12 +57,7 @@ test('4.6: a folder can be deleted only with `deleteFolders`', async () => {
   expect((await remove()).status).toBe(400)
   sandbox.settings.update({ deleteFolders: true })
   expect((await remove()).status).toBe(200)
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .map(({ path }) => path),
-  ).toEqual(['/empty.txt'])
+  expect(pathsIn(sandbox)).toEqual(['/empty.txt'])
   expect(sandbox.events.list({ type: 'file.deleted' })).toHaveLength(1)
 })
 

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { toWireError } from '../../../src/sandbox/http/api-error.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts'
 import { findReadFault } from '../../../src/sandbox/storage/fingerprint.ts'
+import { pathsIn } from '../../support/paths-in.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { call } from '../support/call.ts'
 import { openSandbox, test } from '../support/open-sandbox.ts'
@@ -98,12 +99,7 @@ test('files that a directory holds when it is first opened emit nothing', async 
   mkdirSync(join(storagesDir, 'storage_a'))
   writeFileSync(join(storagesDir, 'storage_a', 'old.txt'), 'x')
   const sandbox = await openSandbox({ storagesDir })
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .map(({ path }) => path),
-  ).toEqual(['/old.txt'])
+  expect(pathsIn(sandbox)).toEqual(['/old.txt'])
   expect(sandbox.events.list()).toEqual([])
 })
 

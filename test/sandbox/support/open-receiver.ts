@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { listen } from '../../support/listen.ts'
 
 export interface Received {
   headers: IncomingHttpHeaders
@@ -28,11 +27,6 @@ export async function openReceiver(): Promise<Receiver> {
     if (receiver.isSilent) return
     response.writeHead(receiver.statuses.shift() ?? receiver.fallback).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+  receiver.url = `${await listen(server)}/hooks`
   return receiver
 }

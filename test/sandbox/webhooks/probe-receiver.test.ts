@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { expect, onTestFinished } from 'vitest'
+import { expect } from 'vitest'
+import { listen } from '../../support/listen.ts'
 import { control } from '../support/call.ts'
 import { openReceiver } from '../support/open-receiver.ts'
 import { test } from '../support/open-sandbox.ts'
@@ -26,12 +26,7 @@ async function openStrictReceiver(clock: () => number): Promise<string> {
       end(401)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+  return `${await listen(server)}/hooks`
 }
 
 test('the probe passes a receiver that refuses everything it should', async ({ sandbox }) => {

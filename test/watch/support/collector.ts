@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { listen } from '../../support/listen.ts'
 
 const value = z.strictObject({ stringValue: z.string() }).or(z.strictObject({ intValue: z.number() }))
 const attributes = z.array(z.strictObject({ key: z.string().min(1), value }))
@@ -71,10 +70,5 @@ export async function startCollector() {
       response.writeHead(400).end()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, faults, headers }
+  return { url: await listen(server), spans, faults, headers }
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventBody } from '../../../support/fixtures.ts'
+import { listen } from '../../../support/listen.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { runHere } from '../../support/run-here.ts'
@@ -40,10 +39,8 @@ test('endpoints send follows no redirect of a foreign server, and prints its ans
     for await (const chunk of request) body += chunk
     seen.push({ headers: request.headers, body })
     response.writeHead(302, { location: '/elsewhere' }).end('\u001B[2Jmoved\nthere')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/any/path?x=1`
+  })
+  const url = `${await listen(server)}/any/path?x=1`
   const args = [
     'endpoints',
     'send',

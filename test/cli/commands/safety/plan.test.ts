@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openStore } from '../../../../src/project/data-dir/open-store.ts'
 import { eventBody, incoming } from '../../../support/fixtures.ts'
+import { listen } from '../../../support/listen.ts'
 import { DOOR } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
@@ -113,9 +113,7 @@ test('"plan" lets a read that asks by POST through where it is told to trust rea
     asks.push(`${request.method} ${request.url}`)
     response.end('7')
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/search`
+  const url = `${await listen(server)}/search`
   const run = `async ({ step }) => step.run('search', async () => (await fetch('${url}', { method: 'POST' })).text(),
     { effect: 'read', retry: { attempts: 1 } })`
   const refused = await plan(run)

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { listen } from '../../../support/listen.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
 
@@ -10,10 +9,8 @@ test('sandbox commands send nothing but a health check to a server that is not a
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
     response.end('{"data":{"status":"fine"}}')
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  const url = await listen(server)
   const stranger = await runHere(tempFolder(), ['sandbox', 'reset', '--yes', '--url', url, '--json'])
   expect(stranger).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
   expect(asked).toEqual(['GET /_sandbox/health'])

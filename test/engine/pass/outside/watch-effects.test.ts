@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer, get } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
-import { type AddressInfo, connect, Socket } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { Worker as Thread } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunContext } from '../../../../src/author/index.ts'
@@ -9,14 +9,13 @@ import { Outside } from '../../../../src/engine/pass/outside/outside.ts'
 import { loadWatched } from '../../../../src/engine/pass/outside/watch-effects.ts'
 import { createFilesClient } from '../../../../src/files/index.ts'
 import { testbed } from '../../../../src/testing/testbed.ts'
+import { listen } from '../../../support/listen.ts'
 import { createTestEngine, type TestEngine } from '../../../support/test-engine.ts'
 import { define } from '../../../support/workflows.ts'
 
 async function openServer(): Promise<string> {
   const server = createServer((_request, response) => response.end('ok'))
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return `${await listen(server)}/`
 }
 
 type OutsideOptions = Omit<ConstructorParameters<typeof Outside>[0], 'publish' | 'clock' | 'store'>

@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { listen } from '../../../support/listen.ts'
 
 /** A request as a hook got it. */
 interface Posted {
@@ -24,11 +23,6 @@ export async function startHook(): Promise<Hook> {
     hook.posted.push({ headers: request.headers, body })
     if (hook.answer !== 'never') response.writeHead(hook.answer).end('thanks')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  hook.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`
+  hook.url = `${await listen(server)}/secret-path`
   return hook
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { planEndpoint } from '../../../../../src/core/incoming/endpoint.ts'
 import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
 import { checkpoint, eventBody, incoming } from '../../../../support/fixtures.ts'
+import { listen } from '../../../../support/listen.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
 import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
@@ -44,9 +44,7 @@ async function openProject({ attempt = '', type = 'file.created', steps = [] as 
     requests.push(`${request.method} ${request.url}`)
     response.end('{}')
   })
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void service.close())
-  const origin = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+  const origin = await listen(service)
   const [dataDir, workflows, temporary] = [tempFolder(), tempFolder(), tempFolder()]
   writeFileSync(join(workflows, 'tidy.workflow.ts'), CODE(attempt.replaceAll('SERVICE', origin)))
   const store = openDataDir({ dataDir, secretKey: null })

@@ -54,8 +54,17 @@ export type ReceiverStore = Pick<
   | 'answerHook'
 >
 
-/** Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. */
-const TIMEOUTS = { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 }
+/**
+ * Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. An
+ * idle connection stays longer than the 60 s for which proxies keep it: they would send a delivery
+ * into one that closes, and answer 502.
+ */
+const TIMEOUTS = {
+  requestTimeout: 10_000,
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 75_000,
+}
 /** Rows of the ledger that tell the alarm at start which endpoints used to work. */
 const RECENT_DELIVERIES = 1_000
 

@@ -32,6 +32,12 @@ test('P14: a delivery is answered 503 with Retry-After while the queue is full',
   expect((await post(eventBody('evt_2'))).status).toBe(200)
 })
 
+test('an idle connection is kept for longer than proxies keep it', async () => {
+  const { url } = await createTestReceiver()
+  const response = await fetch(url, { method: 'POST', headers: { Connection: 'keep-alive' } })
+  expect(response.headers.get('keep-alive')).toBe('timeout=75')
+})
+
 test('a delivery is answered 503 when the store cannot be written', async () => {
   const { endpoint, store } = await createTestReceiver()
   const { heard, post } = await createTestReceiver({

@@ -55,9 +55,8 @@ export type ReceiverStore = Pick<
 >
 
 /**
- * Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. An
- * idle connection stays longer than the 60 s for which proxies keep it: they would send a delivery
- * into one that closes, and answer 502.
+ * Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. A
+ * proxy keeps idle connections for 60 s: it would answer a delivery 502 where this one closes first.
  */
 const TIMEOUTS = {
   requestTimeout: 10_000,

@@ -56,7 +56,7 @@ export type ReceiverStore = Pick<
 
 /**
  * Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. A
- * proxy keeps idle connections for 60 s: it would answer a delivery 502 where this one closes first.
+ * proxy keeps idle connections for 60 s. Where ours close first, it answers a delivery 502.
  */
 const TIMEOUTS = {
   requestTimeout: 10_000,

@@ -5,6 +5,7 @@ import { type AdmissionPlan, type Gate, UNADMITTED_PRIORITY } from '../../src/co
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../src/core/runs/step.ts'
 import type { Store } from '../../src/core/store/store.ts'
+import { KEEP_ALL } from '../../test/support/test-config.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
 import { openStore, type StorePlace } from '../processes/open-store.ts'
 import { threeSteps } from '../workflows/three-steps.ts'
@@ -238,16 +239,7 @@ async function timeCall({ call }: { call: keyof typeof TIMED }): Promise<number>
 
 /** Makes the next weeks, and removes one that is over. */
 async function pruneWeek({ at, runs }: { at: number; runs: number | null }): Promise<void> {
-  const kept = {
-    failures: null,
-    refusals: null,
-    deliveries: null,
-    payloads: null,
-    audit: null,
-    effects: null,
-    files: null,
-  }
-  const pruned = await store.pruneWeek({ ...kept, runs }, at)
+  const pruned = await store.pruneWeek({ ...KEEP_ALL, runs }, at)
   if (runs !== null && pruned === null) throw new Error('no week was removed')
 }
 

@@ -270,15 +270,7 @@ test('the process that tries suspects alone ends with its parent, even while a r
 test('the process that tries suspects begins no step after its parent was killed', async () => {
   const step = "appendFileSync('steps.txt', '.')"
   const stage = new GuiltyStage({ top: "import { appendFileSync } from 'node:fs'", steps: step })
-  const receiver = await stage.start('receiver')
-  const first = await stage.start('worker')
-  first.child.kill('SIGTERM')
-  await first.exited
-  await stage.deliver('evt_suspect', 'file.deleted')
-  receiver.child.kill('SIGTERM')
-  await receiver.exited
-  await stage.suspect()
-  const worker = await stage.start('worker')
+  const worker = await stage.startWithSuspect()
   const begun = () => (existsSync(`${stage.root}/steps.txt`) ? readFileSync(`${stage.root}/steps.txt`).length : 0)
   await stage.until(() => begun() > 20)
   const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')

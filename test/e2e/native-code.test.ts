@@ -106,15 +106,7 @@ test.each(['SIGTERM', 'SIGTERM twice'])(
 
 test('the process that tries suspects ends with its parent, even while native code keeps it', async () => {
   const stage = new GuiltyStage(keep(60), { engine: { hang: '1h' } })
-  const receiver = await stage.start('receiver')
-  const first = await stage.start('worker')
-  first.child.kill('SIGTERM')
-  await first.exited
-  await stage.deliver('evt_suspect', 'file.deleted')
-  receiver.child.kill('SIGTERM')
-  await receiver.exited
-  await stage.suspect()
-  const worker = await stage.start('worker')
+  const worker = await stage.startWithSuspect()
   await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
   const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
   worker.child.kill('SIGKILL')

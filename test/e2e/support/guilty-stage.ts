@@ -109,11 +109,19 @@ export default defineWorkflow({
     return (await this.store.listRuns({ limit: 1, workflow: 'guilty' }))[0]
   }
 
-  /** Makes the run that waits a suspect, as after an engine that ended while it was at work. */
-  async suspect(): Promise<void> {
+  /** A worker whose process tries the guilty run alone, as after an engine that it has ended. */
+  async startWithSuspect(): Promise<Process> {
+    const receiver = await this.start('receiver')
+    const first = await this.start('worker')
+    first.child.kill('SIGTERM')
+    await first.exited
+    await this.deliver('evt_suspect', 'file.deleted')
+    receiver.child.kill('SIGTERM')
+    await receiver.exited
     await this.store.startWorker('wrk_dead', Date.now())
     await this.store.claimRuns('wrk_dead', 1, Date.now())
     await this.store.endWorker('wrk_dead')
+    return await this.start('worker')
   }
 
   /** Resolves once the guilty run waits for a person. */

@@ -1,15 +1,14 @@
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
-import { PAUSED_REASON } from '../../../src/core/runs/run.ts'
+import { expect, test } from 'vitest'
+import { PAUSED_REASON, type RunFilter } from '../../../src/core/runs/run.ts'
 import { PRUNE_KINDS, type PruneBounds, type PruneQuestion } from '../../../src/core/store/retention.ts'
 import type { ReadStore, Store } from '../../../src/core/store/store.ts'
 import { concurrency, planAdmission, throttle } from '../../contract/support/ask-admission.ts'
 import { beginDelete, beginWrite } from '../../contract/support/begin-delete.ts'
 import { PARK, WAIT, WAITING } from '../../contract/support/waiting-runs.ts'
 import { checkpoint, incoming, NOW } from '../../support/fixtures.ts'
-import { makeDatabase, openTestPostgres } from '../../support/postgres-store.ts'
 import { countRowsRead, type RowsRead } from './support/count-rows-read.ts'
 import { FILLED_ROWS, fillTables, LARGE_TABLE } from './support/fill-tables.ts'
+import { openWithClient } from './support/open-with-client.ts'
 
 const N = FILLED_ROWS
 const [RUN, EVENT] = ['run_00000000000000000003011', 'evt_of_ours']
@@ -272,11 +271,7 @@ const KNOWN: Record<string, readonly string[]> = {
 }
 
 test('no call reads a table from end to end, with statistics or without', async () => {
-  const place = await makeDatabase()
-  const store = await openTestPostgres(place)
-  const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const { store, client } = await openWithClient()
   await fillTables(client)
   const counts = countRowsRead()
   for (const when of ['fresh', 'analyzed']) {
@@ -290,11 +285,7 @@ const MAX_COUNTED = 5_001
 const WAITS = 20_000
 
 test('lists and counts of runs that wait read few of them, however many wait', async () => {
-  const place = await makeDatabase()
-  const store = await openTestPostgres(place)
-  const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const { store, client } = await openWithClient()
   const id = `'run_' || lpad(n::text, 23, '0')`
   const numbers = `generate_series(1, ${WAITS}) AS n`
   await client.query(`INSERT INTO run (id, workflow, created_at) SELECT ${id}, 'w1', n FROM ${numbers}`)
@@ -305,9 +296,13 @@ test('lists and counts of runs that wait read few of them, however many wait', a
   )
   await client.query('VACUUM ANALYZE run, work')
   const counts = countRowsRead()
-  for (const filter of [{ status: 'waiting' }, { status: 'waiting', workflow: 'w1' }, { status: 'pending' }] as const)
-    await store.searchRuns(filter, SLICE)
-  await store.searchRuns({ waitsForPerson: true }, SLICE)
+  const list = async (filter: RunFilter) =>
+    (await store.searchRuns(filter, SLICE)).items.map(({ createdAt }) => createdAt)
+  const newest = Array.from({ length: SLICE.limit }, (_, n) => WAITS - n)
+  expect(await list({ status: 'waiting' })).toEqual(newest)
+  expect(await list({ status: 'waiting', workflow: 'w1' })).toEqual(newest)
+  expect(await list({ status: 'pending' })).toEqual([])
+  expect(await list({ waitsForPerson: true })).toEqual([])
   await store.countRuns(0)
   const wide = counts.filter(({ text, rows }) =>
     Object.values(rows).some((read) => read > (text.includes('AS few') ? MAX_COUNTED : MAX_READ)),

@@ -1,8 +1,8 @@
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import type pg from 'pg'
+import { expect, test } from 'vitest'
 import type { RunFilter } from '../../../src/core/runs/run.ts'
-import { makeDatabase, openTestPostgres } from '../../support/postgres-store.ts'
 import { countRowsRead } from './support/count-rows-read.ts'
+import { openWithClient } from './support/open-with-client.ts'
 
 const MANY = 20_000
 
@@ -19,11 +19,7 @@ async function fill(client: pg.Client): Promise<void> {
 }
 
 test('a page of tagged runs with a status reads no more runs than it shows', async () => {
-  const place = await makeDatabase()
-  const store = await openTestPostgres(place)
-  const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const { store, client } = await openWithClient()
   await fill(client)
   const counts = countRowsRead()
   const filter: RunFilter = { tags: [['region', 'r3']], status: 'completed', workflow: 'w1' }

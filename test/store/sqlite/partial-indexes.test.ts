@@ -33,7 +33,7 @@ function emptyLog(folder: string): void {
   db.close()
 }
 
-const FOR_A_PERSON = ['outcome_ended_badly', 'outcome_failed', 'work_untimed', 'delivery_conflict']
+const FOR_A_PERSON = ['outcome_ended_badly', 'outcome_failed', 'work_untimed', 'work_for_person', 'delivery_conflict']
 
 test('a run that goes well writes to no index that only a person asks', async ({ store }) => {
   emptyLog(store.folder)

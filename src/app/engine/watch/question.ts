@@ -14,7 +14,12 @@ interface Answer {
   id?: number
   method?: string
   params?: { scriptId: string; url: string }
-  result?: { result?: RemoteObject; internalProperties?: { name: string; value: RemoteObject }[] }
+  result?: {
+    result?: RemoteObject
+    /** There where the code threw; `result` is what it threw then. */
+    exceptionDetails?: object
+    internalProperties?: { name: string; value: RemoteObject }[]
+  }
 }
 interface RemoteObject {
   value?: unknown
@@ -45,11 +50,11 @@ export class Question {
     this.#timer = setTimeout(() => this[Symbol.dispose](), ANSWER_MS)
   }
 
-  /** The answer, if that is JSON; null where there is none. */
+  /** The answer, if that is JSON; null where there is none, or V8 lets no code run just then. */
   async ask<T>(name: AnswerName): Promise<T | null> {
     const expression = `globalThis[Symbol.for('upshot.${name}')]()`
     const answer = await this.#post('Runtime.evaluate', { expression, returnByValue: true })
-    return (answer?.result?.value as T | undefined) ?? null
+    return answer?.exceptionDetails ? null : ((answer?.result?.value as T | undefined) ?? null)
   }
 
   /** Where the function that an answer is stands; null where that is not known. */

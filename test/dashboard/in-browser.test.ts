@@ -221,8 +221,10 @@ inBrowser(`a person approves a part of the exact list that is shown, and the res
   expect(pathsIn(sandbox)).toContain('/old/b.txt')
   await page.getByRole('button', { name: 'Deny…' }).click()
   await page.getByRole('button', { name: 'Deny', exact: true }).click()
-  await page.getByText('denied', { exact: true }).first().waitFor()
   await hear('run.failed', ({ workflow }) => workflow === 'retire-files')
+  await page.getByText('✗denied').first().waitFor()
+  // The run has ended and asks for nothing any more, which takes nothing from what was denied.
+  await page.getByRole('row', { name: /b\.txt .*withdrawn/ }).waitFor()
   await page.getByRole('link', { name: 'Effects' }).click()
   await page
     .getByRole('row', { name: /deleted/ })

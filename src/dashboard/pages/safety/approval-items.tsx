@@ -8,7 +8,7 @@ import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.
 import { countOf, formatBytes, shortId } from '../../words/format.ts'
 
 interface ItemsParts {
-  kind: Approval['kind']
+  approval: Approval
   items: readonly ApprovalItem[]
   isPending: boolean
   /**
@@ -18,8 +18,11 @@ interface ItemsParts {
   toggle?: (number: number) => void
 }
 
-/** The exact list of an approval, in its order. */
-export function ApprovalItems({ kind, items, isPending, left, toggle }: ItemsParts) {
+/**
+ * The exact list of an approval, in its order. While it is open, what no run asks for any more is
+ * left out.
+ */
+export function ApprovalItems({ approval: { kind, status }, items, isPending, left, toggle }: ItemsParts) {
   const selection = useMemo(() => {
     if (!left || !toggle) return undefined
     const keys = new Set(
@@ -29,7 +32,7 @@ export function ApprovalItems({ kind, items, isPending, left, toggle }: ItemsPar
     const fits = ({ state }: ApprovalItem) => state === 'open'
     return { keys, fits, toggle: (key: string) => toggle(Number(key)), nameOf }
   }, [items, left, toggle])
-  const shown = items.filter(({ state }) => state !== 'withdrawn')
+  const shown = items.filter(({ state }) => status !== 'open' || state !== 'withdrawn')
   if (shown.length === 0) return isPending ? <Bones /> : <Empty title="Its list is empty." />
   return (
     <>

@@ -108,7 +108,7 @@ function Body({ approval }: { approval: Approval }) {
       {mayAct && <DecideBar approval={approval} items={items} left={left} />}
       {(!isQuestion || items.length > 0) && (
         <ApprovalItems
-          kind={approval.kind}
+          approval={approval}
           items={items}
           isPending={list.isPending}
           {...(mayAct && approval.status === 'open' && !isQuestion && { left, toggle })}

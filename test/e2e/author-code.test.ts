@@ -117,15 +117,19 @@ test('a run that blocks each engine as it starts delays no start of the app', as
   for (let n = 0; n < 20; n++) await stage.deliver(`evt_after_${n}`, 'folder.created')
 }, 60_000)
 
+const METERED = { slots: 10, admin: { metrics: 'open' } }
+
 test('a run that fills four fifths of a limit is told of, and leaves runs a tenth of the slots', async () => {
   const step = `const held = []; while (!existsSync('go-on')) {
       if (held.length < 28) held.push(Buffer.alloc(4_194_304, 1)); await new Promise((done) => setTimeout(done, 20)) }`
-  const stage = new GuiltyStage({ top: "import { existsSync } from 'node:fs'", step }, { slots: 10 })
+  const stage = new GuiltyStage({ top: "import { existsSync } from 'node:fs'", step }, METERED)
   const started = await stage.start()
   await stage.deliver('evt_guilty', 'file.deleted')
   const short = await started.line(({ message }) => String(message).startsWith('memory is short'))
   expect(short).toMatchObject({ of: 'buffers', most: 134_217_728, runs: [`${(await stage.guiltyRun())?.id} (guilty)`] })
   for (let n = 0; n < NEIGHBOURS; n++) await stage.deliver(`evt_beside_${n}`)
+  const { admin } = (await started.line(({ message }) => message === 'started')).urls as { admin: string }
+  expect(await (await fetch(`${admin}/metrics`)).text()).toContain('upshot_engine_memory_short 1')
   // Each delivery wakes the engine, which would have claimed the runs of those before.
   expect(stage.atWork()).toEqual([])
   stage.goOn()

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { planAccount } from '../../../src/core/service/account.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { Scheduler } from '../../../src/schedule/scheduler.ts'
 import { SchedulerBench } from '../../schedule/support/scheduler-bench.ts'
 import { saveLine } from '../../support/lines.ts'
 import { openTwo } from './support/open-two.ts'
@@ -65,3 +67,28 @@ test.each([
     expect(await bench.ticks()).toEqual(most.map((day) => `2026-05-${day}T03:00Z`))
   },
 )
+
+test('P3: schedulers beside each other record every moment that they catch up with', async () => {
+  const { one, two } = await openTwo()
+  const begin = Date.parse('2026-05-01T12:00Z')
+  const clock = new ManualClock(begin)
+  const ids = ['a', 'b', 'c', 'd']
+  for (const id of ids) await saveLine(one, id, begin, { line: '* * * * * *', catchUp: 'all', within: '7d' })
+  for (const store of [one, two]) {
+    const scheduler = new Scheduler({ store, clock, publish: ({ kind }) => expect(kind).not.toBe('fault') })
+    onTestFinished(() => scheduler.stop())
+    scheduler.start()
+  }
+  const isAnyDue = async () => (await one.listDueSchedules(clock.now(), { limit: 1 })).length > 0
+  for (let round = 0; round < 12; round++) {
+    // While they are at work, so that each has a time of its own.
+    for (let step = 0; step < 4; step++) {
+      clock.advance(Math.floor(Math.random() * 2_500))
+      await isAnyDue()
+    }
+    // The clock stands still from here on.
+    while (await isAnyDue());
+  }
+  const moments = Math.floor((clock.now() - begin) / 1_000)
+  expect(await one.listRuns({ limit: 10_000 })).toHaveLength(ids.length * moments)
+})

@@ -1,7 +1,10 @@
+import { createServer, type IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
 import { planEndpoint, planRotation } from '../../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, type SchemePreset } from '../../../src/core/incoming/signature.ts'
+import { SelfProbe } from '../../../src/receive/checks/self-probe.ts'
 import { NOW } from '../../support/fixtures.ts'
+import { listen } from '../../support/listen.ts'
 import { createTestReceiver } from '../../support/test-receiver.ts'
 
 /** The store, with the number of endpoint lookups: each delivery makes one. */
@@ -76,4 +79,18 @@ test('a check skips learning and disabled endpoints, and fails while the receive
   await receiver.checkEndpoints()
   await store.updateEndpoint({ ...endpoint, status: 'active' })
   await expect(receiver.checkEndpoints()).rejects.toThrow('does not listen')
+})
+
+test('a probe that is read after it was given up is one all the same, once', async () => {
+  const { endpoint } = await createTestReceiver()
+  const arrived: IncomingMessage[] = []
+  const url = await listen(
+    createServer((request, response) => {
+      arrived.push(request)
+      response.destroy()
+    }),
+  )
+  const probe = new SelfProbe()
+  await expect(probe.send(url, endpoint, NOW)).rejects.toThrow()
+  expect(arrived.map((request) => [probe.recognize(request), probe.recognize(request)])).toEqual([[true, false]])
 })

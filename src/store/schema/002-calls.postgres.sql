@@ -245,9 +245,10 @@ BEGIN
     PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (taken.ids) AND gate_state = 'admitted';
   END IF;
   RETURN QUERY
-    SELECT claimed, CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
+    SELECT run.claimed, CASE WHEN given.number > taken.due THEN run.turn END, last_due, taken.is_whole
     FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number)
-      JOIN claimed ON claimed.id = given.id JOIN work ON work.run_id = given.id
+      CROSS JOIN LATERAL (SELECT claimed, turn FROM claimed JOIN work ON work.run_id = claimed.id
+        WHERE claimed.id = given.id OFFSET 0) AS run
     ORDER BY given.number;
 END $$;
 
@@ -538,7 +539,7 @@ BEGIN
         output = excluded.output, finished_at = excluded.finished_at, apart_bytes = excluded.apart_bytes,
         error = excluded.error, target = excluded.target, due_at = excluded.due_at, settled = excluded.settled;
     UPDATE work SET code_hash = t.code FROM unnest(p_lease, p_code) AS t (lease, code)
-      WHERE t.code IS NOT NULL AND t.lease = ANY (held) AND work.run_id = p_run[t.lease];
+      WHERE t.code IS NOT NULL AND t.lease = ANY (held) AND work.run_id = p_run[t.lease] AND work.run_id = ANY (p_run);
     IF true = ANY (p_ended_wait) THEN
       DELETE FROM wait USING unnest(p_lease, p_key, p_ended_wait) AS t (lease, key, ended)
         WHERE t.ended AND t.lease = ANY (held) AND wait.run_id = p_run[t.lease] AND wait.key = t.key;
@@ -575,12 +576,13 @@ BEGIN
   END IF;
   -- Without ticks, questions to people, and workflows with a throttle, whose lines are moments.
   IF has_ends THEN
-    ended := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS given (number) JOIN work ON work.run_id = p_run[given.number]
+    ended := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS given (number)
+      CROSS JOIN LATERAL (SELECT * FROM work WHERE run_id = p_run[given.number] OFFSET 0) AS work
       WHERE given.number = ANY (held) AND work.tick_at IS NULL
         AND (work.gate_state IS NULL OR NOT EXISTS (SELECT 1 FROM gate_rule AS r
           WHERE r.workflow = work.workflow AND r.gate = 'throttle'))
         AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id
-          AND (wait.approval IS NOT NULL OR wait.key = '#reserved')));
+          AND (wait.approval IS NOT NULL OR wait.key = '#reserved') OFFSET 0));
     WITH gone AS (DELETE FROM work WHERE run_id = ANY (ended) RETURNING *),
     saved AS (INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash,
         output, error, gates, gate_state, folded)
@@ -618,11 +620,11 @@ BEGIN
     ELSE 'stale' END, NULL::claimed
     FROM generate_series(1, cardinality(p_run)) AS g;
   IF cardinality(array_remove(p_claim, NULL)) > 0 THEN
-    RETURN QUERY SELECT given.number, NULL, claimed
+    RETURN QUERY SELECT given.number, NULL, run.claimed
       FROM unnest(p_ended, p_worker, p_claim) AS given (number, worker, claim)
         CROSS JOIN LATERAL (SELECT run_id FROM work
           WHERE status = 'running' AND worker = given.worker AND claim = given.claim OFFSET 0) AS mine
-        JOIN claimed ON claimed.id = mine.run_id;
+        CROSS JOIN LATERAL (SELECT claimed FROM claimed WHERE id = mine.run_id OFFSET 0) AS run;
   END IF;
 END $$;
 

@@ -61,7 +61,7 @@ BEGIN
       SELECT p_workflow, gate, key, 0, rank, run, (gate = 'singleton')::int, wake FROM gone WHERE gate IS NOT NULL),
   admitted AS (
     UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL
-      FROM gone WHERE gone.gate IS NULL AND work.run_id = gone.run)
+      FROM gone WHERE gone.gate IS NULL AND work.run_id = gone.run AND work.run_id = ANY (next))
   SELECT run, gate, key FROM gone;
 END $$;
 
@@ -196,7 +196,7 @@ BEGIN
   UPDATE work SET status = 'running', worker = room.worker, claim = room.claim, fence = work.fence + 1,
       started_at = coalesce(work.started_at, room.at)
     FROM line JOIN room ON room.workflow = line.workflow AND room.number = line.number
-    WHERE work.run_id = line.run_id;
+    WHERE work.run_id = line.run_id AND work.run_id = ANY (p_admitted);
   GET DIAGNOSTICS handed = ROW_COUNT;
   RETURN handed;
 END $$;

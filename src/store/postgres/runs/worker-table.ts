@@ -26,7 +26,7 @@ export class WorkerTable extends Workers {
            ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
          ORDER BY id FOR UPDATE SKIP LOCKED`),
     // Index: work_leased.
-    unknown: this.db.pluck<[], string>(`SELECT DISTINCT worker FROM work WHERE status = 'running' AND NOT EXISTS (
+    unknown: this.db.pluck<[], string>(`SELECT DISTINCT worker FROM work WHERE worker IS NOT NULL AND NOT EXISTS (
            SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`),
   }
 

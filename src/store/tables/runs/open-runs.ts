@@ -13,7 +13,7 @@ const either = (where: string, one: string, other: string) =>
 /** The ids of unfinished runs by status, each in the words of its indexes. */
 export const UNFINISHED = {
   pending: either(`status = 'pending'`, 'suspicion < 2', 'suspicion >= 2'),
-  running: `(SELECT run_id AS id FROM work WHERE status = 'running')`,
+  running: `(SELECT run_id AS id FROM work WHERE status = 'running' AND worker IS NOT NULL)`,
   waiting: either(`status = 'waiting'`, 'due_at IS NOT NULL', 'due_at IS NULL'),
 } as const
 

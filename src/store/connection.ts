@@ -40,6 +40,60 @@ export abstract class Table<Own extends Connection = Connection> {
   constructor(db: Own) {
     this.db = db
   }
+
+  // Functions that are one statement each.
+
+  /** Gives all rows, each as `read` makes it. */
+  protected readRows<Given extends unknown[], Row, Read = Row>(text: string, read?: (row: Row) => Read) {
+    const statement = this.db.prepare<unknown[], Row>(text)
+    return async (...values: Given): Promise<Read[]> => {
+      const rows = await statement.all(...values)
+      return read ? rows.map(read) : (rows as unknown[] as Read[])
+    }
+  }
+
+  /** Gives the first row, as `read` makes it; null: there is none. */
+  protected readRow<Given extends unknown[], Row, Read = Row>(text: string, read?: (row: Row) => Read) {
+    const statement = this.db.prepare<unknown[], Row>(text)
+    return async (...values: Given): Promise<Read | null> => {
+      const row = await statement.get(...values)
+      return row === undefined ? null : read ? read(row) : (row as unknown as Read)
+    }
+  }
+
+  /** Gives the first column of all rows. */
+  protected readValues<Given extends unknown[], Value>(text: string): (...values: Given) => Promise<Value[]> {
+    const statement = this.db.pluck<unknown[], Value>(text)
+    return (...values) => statement.all(...values)
+  }
+
+  /** Gives the first column of the first row; null: there is none. */
+  protected readValue<Given extends unknown[], Value>(text: string): (...values: Given) => Promise<Value | null> {
+    const statement = this.db.pluck<unknown[], Value>(text)
+    return async (...values) => (await statement.get(...values)) ?? null
+  }
+
+  /** Writes, with what `bind` makes of the values. */
+  protected write<Given extends unknown[]>(text: string, bind?: (...given: Given) => unknown[]) {
+    const count = this.countChanged(text, bind)
+    return async (...given: Given): Promise<void> => void (await count(...given))
+  }
+
+  /** The same. Gives whether it changed a row. */
+  protected change<Given extends unknown[]>(text: string, bind?: (...given: Given) => unknown[]) {
+    const count = this.countChanged(text, bind)
+    return async (...given: Given): Promise<boolean> => (await count(...given)) > 0
+  }
+
+  /** The same. Gives how many rows it changed. */
+  protected countChanged<Given extends unknown[]>(text: string, bind: (...given: Given) => unknown[] = list) {
+    const statement = this.db.prepare<unknown[]>(text)
+    return async (...given: Given): Promise<number> => (await statement.run(...bind(...given))).changes
+  }
+}
+
+function list(...values: unknown[]): unknown[] {
+  return values
 }
 
 /** A table that works with others, or with the keys of the vault. */

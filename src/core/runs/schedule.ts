@@ -60,7 +60,7 @@ export type SchedulePlan = CronTrigger | OncePlan | BackfillPlan
 
 /** The owner of a schedule: a module with a cron line, a person, or the code of a run. */
 export const SCHEDULE_OWNERS = ['module', 'person', 'code'] as const
-export type ScheduleOwner = (typeof SCHEDULE_OWNERS)[number]
+type ScheduleOwner = (typeof SCHEDULE_OWNERS)[number]
 
 /** A schedule that a person or a step makes. */
 export interface NewSchedule {

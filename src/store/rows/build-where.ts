@@ -7,6 +7,11 @@ export function buildWhere(conditions: readonly Condition[]): { where: string; v
   return { where, values: conditions.flatMap(([, ...values]) => values) }
 }
 
+/** The conditions, by their texts, whose one value is given. */
+export function given(values: Record<string, unknown>): Condition[] {
+  return Object.entries(values).filter(([, value]) => value !== undefined)
+}
+
 /** Bounds of ids: from the one on, below the other. */
 export interface IdSpan {
   from?: string | undefined
@@ -25,10 +30,7 @@ export function narrowSpan(a: IdSpan, b: IdSpan): IdSpan {
  * first, and reads all rows up to the second.
  */
 export function boundIds(column: string, { from, below }: IdSpan): Condition[] {
-  return [
-    ...(from === undefined ? [] : [[`${column} >= ?`, from] as const]),
-    ...(below === undefined ? [] : [[`${column} < ?`, below] as const]),
-  ]
+  return given({ [`${column} >= ?`]: from, [`${column} < ?`]: below })
 }
 
 /** Sorts after every id that begins so: `{` follows `z`. */

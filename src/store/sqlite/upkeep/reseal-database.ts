@@ -38,70 +38,29 @@ interface Row {
 interface SealedColumn {
   counts: keyof Resealed
   table: string
-  column: string
+  /** Default `sealed`. */
+  column?: string
   /** Columns that identify a row. */
   key: readonly string[]
-  /** The owner that the vault bound the value to. */
-  ownerOf: (row: Row) => string
+  /** The owner that the vault bound the value to, given the values of those columns. */
+  ownerOf: (...key: [string, string]) => string
 }
 
 const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { counts: 'webhookSecrets', table: 'endpoint_secret', key: ['endpoint_id', 'position'], ownerOf: (id) => id },
   {
-    counts: 'webhookSecrets',
-    table: 'endpoint_secret',
-    column: 'sealed',
-    key: ['endpoint_id', 'position'],
-    ownerOf: (row) => String(row.endpoint_id),
+    ...{ counts: 'apiKeys', table: 'account', column: 'api_key', key: ['name'] },
+    ownerOf: (name) => accountOwner(name, 'key'),
   },
   {
-    counts: 'apiKeys',
-    table: 'account',
-    column: 'api_key',
-    key: ['name'],
-    ownerOf: (row) => accountOwner(String(row.name), 'key'),
+    ...{ counts: 'apiKeys', table: 'account', column: 'fallback_key', key: ['name'] },
+    ownerOf: (name) => accountOwner(name, 'fallback'),
   },
-  {
-    counts: 'apiKeys',
-    table: 'account',
-    column: 'fallback_key',
-    key: ['name'],
-    ownerOf: (row) => accountOwner(String(row.name), 'fallback'),
-  },
-  {
-    counts: 'captures',
-    table: 'capture',
-    column: 'sealed',
-    key: ['id', 'endpoint_id'],
-    ownerOf: (row) => captureOwner(String(row.endpoint_id), String(row.id)),
-  },
-  {
-    counts: 'sealKeys',
-    table: 'effect_key',
-    column: 'sealed',
-    key: ['number'],
-    ownerOf: (row) => sealKeyOwner(String(row.number)),
-  },
-  {
-    counts: 'approvers',
-    table: 'approver',
-    column: 'sealed',
-    key: ['number'],
-    ownerOf: (row) => approverOwner(String(row.number)),
-  },
-  {
-    counts: 'hooks',
-    table: 'hook',
-    column: 'sealed',
-    key: ['id'],
-    ownerOf: (row) => hookOwner(String(row.id)),
-  },
-  {
-    counts: 'hooks',
-    table: 'hook_key',
-    column: 'sealed',
-    key: ['number'],
-    ownerOf: () => HOOK_KEY_OWNER,
-  },
+  { counts: 'captures', table: 'capture', key: ['endpoint_id', 'id'], ownerOf: captureOwner },
+  { counts: 'sealKeys', table: 'effect_key', key: ['number'], ownerOf: sealKeyOwner },
+  { counts: 'approvers', table: 'approver', key: ['number'], ownerOf: approverOwner },
+  { counts: 'hooks', table: 'hook', key: ['id'], ownerOf: hookOwner },
+  { counts: 'hooks', table: 'hook_key', key: ['number'], ownerOf: () => HOOK_KEY_OWNER },
 ]
 
 /**
@@ -135,34 +94,34 @@ export function opensDatabase(file: string, key: Buffer): boolean {
   const vault = createVault(key)
   const db = openMigrated(file)
   try {
-    return SEALED_COLUMNS.every((place) =>
-      listRows(db, place).every((row) => {
-        try {
-          vault.open(place.ownerOf(row), row.sealed)
-          return true
-        } catch {
-          return false
-        }
-      }),
-    )
+    for (const place of SEALED_COLUMNS) {
+      for (const row of listRows(db, place)) vault.open(ownerOf(place, row), row.sealed)
+    }
+    return true
+  } catch {
+    return false
   } finally {
     db.close()
   }
 }
 
 function reseal(db: Database, place: SealedColumn, { present, next }: { present: Vault; next: Vault }): number {
-  const { table, column, key, ownerOf } = place
+  const { table, column = 'sealed', key } = place
   const condition = key.map((name) => `${name} = ?`).join(' AND ')
   const save = db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${condition}`)
   const rows = listRows(db, place)
   for (const row of rows) {
-    const owner = ownerOf(row)
+    const owner = ownerOf(place, row)
     save.run(next.seal(owner, present.open(owner, row.sealed)), ...key.map((name) => row[name]))
   }
   return rows.length
 }
 
-function listRows(db: Database, { table, column, key }: SealedColumn): Row[] {
+function ownerOf({ key, ownerOf }: SealedColumn, row: Row): string {
+  return ownerOf(String(row[key[0] ?? '']), String(row[key[1] ?? '']))
+}
+
+function listRows(db: Database, { table, column = 'sealed', key }: SealedColumn): Row[] {
   const columns = [...key, `${column} AS sealed`].join(', ')
   return db.prepare<[], Row>(`SELECT ${columns} FROM ${table} WHERE ${column} IS NOT NULL`).all()
 }

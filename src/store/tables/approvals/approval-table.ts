@@ -21,7 +21,6 @@ import {
 export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   readonly #sql = {
     // Index: primary keys and approval_open, except where one is named.
-    find: this.db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     findOpen: this.db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE asked_by = ? AND status = 'open'`),
     insert: this.db.prepare(
       `INSERT INTO approval (id, kind, asked_by, status, workflow, account, why, items, bytes, hash, needs, role,
@@ -32,11 +31,6 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     grow: this.db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
     close: this.db.prepare(
       `UPDATE approval SET status = ?, decided_at = ?, answer = ?, carrying = ? WHERE id = ? AND status = 'open'`,
-    ),
-    carry: this.db.prepare('UPDATE approval SET carrying = ? WHERE id = ?'),
-    // Index: approval_carrying.
-    findCarrying: this.db.prepare<[], ApprovalRow>(
-      'SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1',
     ),
     closeEmpty: this.db.prepare(
       `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at)
@@ -49,13 +43,6 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
          coalesce(CAST(@fence AS bigint), ${ofRun('fence', '@runId')}, 0))`,
     ),
-    findItem: this.db.prepare<[string, string], FoundItem>(
-      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
-         approval.carrying
-       FROM approval_item JOIN approval ON approval.id = approval_item.approval
-       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
-       ORDER BY approval DESC LIMIT 1`,
-    ),
     hasEarlier: this.db.prepare<[string, number, string], unknown>(
       'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
     ),
@@ -67,19 +54,6 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
       string
     >(`UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?
            AND state NOT IN ('withdrawn', 'moved') RETURNING approval`),
-    findByHash: this.db.prepare<[{ approval: string; digits: string }], ItemRow>(
-      `SELECT * FROM approval_item WHERE approval = @approval AND substr(hash, 1, length(@digits)) = @digits
-       ORDER BY number DESC LIMIT 2`,
-    ),
-    openItems: this.db.prepare<[string, number, number], ItemRow>(
-      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
-       ORDER BY number LIMIT ?`,
-    ),
-    openNumbers: this.db.pluck<[string], number>(`SELECT number FROM approval_item
-         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`),
-    tell: this.db.prepare(
-      `UPDATE approval_item SET state = ? WHERE approval = ? AND ${this.db.sql.isOneOf('number', 'bigint')}`,
-    ),
   }
 
   /** The open approval of a limit or step; one that is over expires first, and is none. */
@@ -102,9 +76,12 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   }
 
   /** The item of a step that is neither withdrawn nor moved; null where there is none. */
-  async findItem(runId: string, step: string): Promise<FoundItem | null> {
-    return (await this.#sql.findItem.get(runId, step)) ?? null
-  }
+  readonly findItem = this.readRow<[runId: string, step: string], FoundItem>(
+    `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why, approval.carrying
+     FROM approval_item JOIN approval ON approval.id = approval_item.approval
+     WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
+     ORDER BY approval DESC LIMIT 1`,
+  )
 
   /** True for the first item of a list with its state. */
   async isFirst({ approval, number, state }: Pick<ItemRow, 'approval' | 'number' | 'state'>): Promise<boolean> {
@@ -151,29 +128,33 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     return true
   }
 
-  /** An ended approval whose decision is not carried out; null where there is none. */
-  async findCarrying(): Promise<ApprovalRow | null> {
-    return (await this.#sql.findCarrying.get()) ?? null
-  }
+  /** An ended approval whose decision is not carried out. Index: approval_carrying. */
+  readonly findCarrying = this.readRow<[], ApprovalRow>(
+    'SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1',
+  )
 
   /** Items that are still open, in their order, numbered above `after`. */
-  async openItems(approval: string, after: number, limit: number): Promise<ItemRow[]> {
-    return await this.#sql.openItems.all(approval, after, limit)
-  }
+  readonly openItems = this.readRows<[approval: string, after: number, limit: number], ItemRow>(
+    `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
+     ORDER BY number LIMIT ?`,
+  )
 
-  async openNumbers(approval: string): Promise<number[]> {
-    return await this.#sql.openNumbers.all(approval)
-  }
+  readonly openNumbers = this.readValues<[approval: string], number>(
+    `SELECT number FROM approval_item
+     WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`,
+  )
 
   /** Tells items their state. */
-  async tell(approval: string, numbers: readonly number[], state: ItemRow['state']): Promise<void> {
-    await this.#sql.tell.run(state, approval, [...numbers])
-  }
+  readonly tell = this.write(
+    `UPDATE approval_item SET state = ? WHERE approval = ? AND ${this.db.sql.isOneOf('number', 'bigint')}`,
+    (approval: string, numbers: readonly number[], state: ItemRow['state']) => [state, approval, numbers],
+  )
 
   /** Notes how far a decision is carried out; null: to its end. */
-  async carry(approval: string, carrying: Carrying | null): Promise<void> {
-    await this.#sql.carry.run(carrying === null ? null : JSON.stringify(carrying), approval)
-  }
+  readonly carry = this.write(
+    'UPDATE approval SET carrying = ? WHERE id = ?',
+    (approval: string, carrying: Carrying | null) => [carrying && JSON.stringify(carrying), approval],
+  )
 
   /** Ends an approval that nobody decided in time. Later commits tell the rest of a long list. */
   async expire(id: string, now: number): Promise<void> {
@@ -196,9 +177,7 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     await this.parts.ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
   }
 
-  async find(id: string): Promise<ApprovalRow | null> {
-    return (await this.#sql.find.get(id)) ?? null
-  }
+  readonly find = this.readRow<[id: string], ApprovalRow>('SELECT * FROM approval WHERE id = ?')
 
   async require(id: string): Promise<ApprovalRow> {
     const row = await this.find(id)
@@ -207,9 +186,10 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   }
 
   /** Items whose hash begins with these digits: two at most, the last one first. */
-  async findByHash(approval: string, digits: string): Promise<ItemRow[]> {
-    return await this.#sql.findByHash.all({ approval, digits })
-  }
+  readonly findByHash = this.readRows<[{ approval: string; digits: string }], ItemRow>(
+    `SELECT * FROM approval_item WHERE approval = @approval AND substr(hash, 1, length(@digits)) = @digits
+     ORDER BY number DESC LIMIT 2`,
+  )
 
   /** Opens the approval of a question; one that is open already stays. */
   async ask(runId: string, step: string, question: Question): Promise<string> {

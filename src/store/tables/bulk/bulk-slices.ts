@@ -92,8 +92,9 @@ export class BulkSlices extends JoinedTable<BulkParts> {
       if (why !== null) refusals.push({ target, why })
     }
     const progress = { done: slice.targets.length - refusals.length, refused: refusals.length }
-    for (const [index, refusal] of refusals.slice(0, MAX_REFUSALS).entries()) await bulks.refuse(id, refusal, index + 1)
-    await bulks.add(id, progress)
+    for (const [index, refusal] of refusals.slice(0, MAX_REFUSALS).entries())
+      await bulks.refuse({ ...refusal, id, number: index + 1 })
+    await bulks.add({ id, ...progress })
     if (next === null) {
       await this.#recordEnd(
         { ...before, done: before.done + progress.done, refused: before.refused + progress.refused },

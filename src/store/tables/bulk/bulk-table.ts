@@ -32,8 +32,6 @@ export class BulkTable extends Table {
      RETURNING ${COLUMNS}`,
   )
   // Index: primary key, from here on.
-  readonly #insert = this.db.prepare(`INSERT INTO bulk (id, plan, status, count) VALUES (?, ?, 'counting', ?)`)
-  readonly #find = this.db.prepare<[string], BulkRow>(`SELECT ${COLUMNS} FROM bulk WHERE id = ?`)
   readonly #list = this.db.prepare<[string, number], BulkRow>(
     `SELECT ${COLUMNS} FROM bulk WHERE id < ? ORDER BY id DESC LIMIT ?`,
   )
@@ -41,27 +39,18 @@ export class BulkTable extends Table {
     `UPDATE bulk SET status = @status, count = @count, cursor = @next, seen_at = @now, ended_at = @endedAt
      WHERE id = @id AND owner = @owner AND status = @was AND cursor IS NOT DISTINCT FROM @after`,
   )
-  readonly #end = this.db.prepare(
-    `UPDATE bulk SET status = 'aborted', ended_at = ? WHERE id = ? AND status IN ('counting', 'running')`,
-  )
-  readonly #add = this.db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
-  readonly #refuse = this.db.prepare(
-    `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT ?, ?, ?
-     WHERE (SELECT refused FROM bulk WHERE id = ?) + CAST(? AS bigint) <= ${MAX_REFUSALS}`,
-  )
-  readonly #refusals = this.db.prepare<[string], BulkRefusal>(
-    'SELECT target, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY number',
-  )
 
   /** Starts an operation; the next process that is free performs it. */
-  async startBulk(plan: BulkPlan): Promise<void> {
-    await this.#insert.run(plan.id, JSON.stringify(plan), JSON.stringify(NOTHING))
-  }
+  readonly startBulk = this.write(
+    `INSERT INTO bulk (id, plan, status, count) VALUES (?, ?, 'counting', ?)`,
+    (plan: BulkPlan) => [plan.id, JSON.stringify(plan), JSON.stringify(NOTHING)],
+  )
 
   /** False when it is over. */
-  async abortBulk(id: string, now: number): Promise<boolean> {
-    return (await this.#end.run(now, id)).changes === 1
-  }
+  readonly abortBulk = this.change(
+    `UPDATE bulk SET status = 'aborted', ended_at = ? WHERE id = ? AND status IN ('counting', 'running')`,
+    (id: string, now: number) => [now, id],
+  )
 
   /** Takes the oldest operation that no process has worked on for 10 s. */
   async claimBulk(owner: string, now: number): Promise<BulkOperation | null> {
@@ -69,10 +58,10 @@ export class BulkTable extends Table {
     return row ? readBulk(row) : null
   }
 
-  async findBulk(id: string): Promise<BulkOperation | null> {
-    const row = await this.#find.get(id)
-    return row ? readBulk(row) : null
-  }
+  readonly findBulk = this.readRow<[id: string], BulkRow, BulkOperation>(
+    `SELECT ${COLUMNS} FROM bulk WHERE id = ?`,
+    readBulk,
+  )
 
   /** Newest first; `before`: the id of the last one of the page before. */
   async listBulks({ limit, before = '~' }: { limit: number; before?: string }): Promise<BulkOperation[]> {
@@ -80,18 +69,19 @@ export class BulkTable extends Table {
   }
 
   /** The first thousand, in their order. */
-  async listBulkRefusals(id: string): Promise<BulkRefusal[]> {
-    return await this.#refusals.all(id)
-  }
+  readonly listBulkRefusals = this.readRows<[id: string], BulkRefusal>(
+    'SELECT target, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY number',
+  )
 
   /** `number`: its place among the refusals of its slice, from 1. */
-  async refuse(id: string, { target, why }: BulkRefusal, number: number): Promise<void> {
-    await this.#refuse.run(id, target, why, id, number)
-  }
+  readonly refuse = this.write<[BulkRefusal & { id: string; number: number }]>(
+    `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT @id, @target, @why
+     WHERE (SELECT refused FROM bulk WHERE id = @id) + CAST(@number AS bigint) <= ${MAX_REFUSALS}`,
+  )
 
-  async add(id: string, { done, refused }: { done: number; refused: number }): Promise<void> {
-    await this.#add.run(done, refused, id)
-  }
+  readonly add = this.write<[{ id: string; done: number; refused: number }]>(
+    'UPDATE bulk SET done = done + @done, refused = refused + @refused WHERE id = @id',
+  )
 
   /** A compare-and-set of the cursor: false when another process or an abort was first. */
   async move(move: Omit<Move, 'count'> & { count: BulkCount }): Promise<boolean> {

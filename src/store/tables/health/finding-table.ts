@@ -9,9 +9,10 @@ import type {
 } from '../../../core/service/sweep/judge-file.ts'
 import type { FindingQuery, KeptSweep, RepairRequest } from '../../../core/store/sweeps.ts'
 import { JoinedTable } from '../../connection.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { buildWhere, given } from '../../rows/build-where.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
+import { openTexts, readBook } from './book-table.ts'
 
 type Key = [account: string, storage: string, file: string, type: string]
 
@@ -45,9 +46,6 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
       `UPDATE file_finding SET state = 'made', event = @event WHERE account = @account AND storage = @storage
     AND file = @file AND type = @type AND state = 'due'`,
     ),
-    finding: this.db.prepare<Key, FileFinding>(
-      `SELECT ${FINDING_COLUMNS} FROM file_finding WHERE account = ? AND storage = ? AND file = ? AND type = ?`,
-    ),
     late: this.db.prepare<[Omit<FileEvent, 'at'>]>(
       `UPDATE file_finding SET late_event = @event,
       state = CASE WHEN state = 'made' THEN 'made' ELSE 'told' END
@@ -66,14 +64,8 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
       AND phase = 'begun' AND NOT EXISTS (SELECT 1 FROM effect AS ended WHERE ended.of_seq = begun.seq
         AND ended.target = begun.target AND ended.outcome IN ('not_found', 'changed', 'dry_run')) LIMIT 1`,
     ),
-    loadBook: this.db.prepare<[], { book: string; version: number }>('SELECT book, version FROM file_book'),
-    insertBook: this.db.prepare<[string]>(
-      'INSERT INTO file_book (id, book, version) VALUES (1, ?, 1) ON CONFLICT (id) DO NOTHING',
-    ),
-    updateBook: this.db.prepare<[string, number]>(
-      'UPDATE file_book SET book = ?, version = version + 1 WHERE version = ?',
-    ),
   }
+  readonly #books = openTexts(this.db, { table: 'file_book', key: 'id', text: 'book' })
 
   /** Adds what a sweep found; one that is known stays. */
   async add(findings: readonly FileFinding[]): Promise<void> {
@@ -111,8 +103,7 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   }
 
   async loadFileBook(): Promise<{ book: FileBook; version: number } | null> {
-    const row = await this.#sql.loadBook.get()
-    return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
+    return readBook(await this.#books.load(1))
   }
 
   /**
@@ -120,10 +111,7 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
    * event ends what is asked for, and stays beside what was made up.
    */
   async saveFileBook(book: FileBook, version: number, events: readonly FileEvent[]): Promise<boolean> {
-    const text = JSON.stringify(book)
-    const { insertBook, updateBook } = this.#sql
-    const written = await (version === 0 ? insertBook.run(text) : updateBook.run(text, version))
-    if (written.changes !== 1) return false
+    if (!(await this.#books.save(1, JSON.stringify(book), version))) return false
     for (const event of events) {
       await this.#sql.tell.run(event)
       const { at, ...late } = event
@@ -151,20 +139,19 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
     return true
   }
 
-  async findFinding({ account, storage, file, type }: FindingKey): Promise<FileFinding | null> {
-    return (await this.#sql.finding.get(account, storage, file, type)) ?? null
-  }
+  readonly findFinding = this.readRow<[FindingKey], FileFinding>(
+    `SELECT ${FINDING_COLUMNS} FROM file_finding
+     WHERE account = @account AND storage = @storage AND file = @file AND type = @type`,
+  )
 
   /** Newest first. Index: file_finding_state for few states, else file_finding_found. */
   async listFindings(query: FindingQuery): Promise<FileFinding[]> {
     const { account, storage, type, states, approval, since, limit } = query
-    const conditions: Condition[] = []
+    const conditions = given({
+      ...{ 'account = ?': account, 'storage = ?': storage, 'type = ?': type, 'approval = ?': approval },
+      'found_at >= ?': since,
+    })
     if (states !== undefined) conditions.push([`state IN (${states.map((state) => `'${state}'`).join(', ')})`])
-    if (account !== undefined) conditions.push(['account = ?', account])
-    if (storage !== undefined) conditions.push(['storage = ?', storage])
-    if (type !== undefined) conditions.push(['type = ?', type])
-    if (approval !== undefined) conditions.push(['approval = ?', approval])
-    if (since !== undefined) conditions.push(['found_at >= ?', since])
     const { where, values } = buildWhere(conditions)
     const rows = this.db.prepare<unknown[], FileFinding>(
       `SELECT ${FINDING_COLUMNS} FROM file_finding ${where} ORDER BY found_at DESC, file LIMIT ?`,

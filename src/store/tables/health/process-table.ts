@@ -1,4 +1,3 @@
-import type { BrokenModule } from '../../../core/runs/workflow-record.ts'
 import type { ProcessRecord } from '../../../core/store/process-record.ts'
 import { Table } from '../../connection.ts'
 
@@ -13,9 +12,7 @@ export class ProcessTable extends Table {
      VALUES (@id, @role, @pid, @version, @adminUrl, @receiverUrl, @startedAt, @seenAt, @broken)
      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, broken = excluded.broken`,
   )
-  readonly #drop = this.db.prepare('DELETE FROM process WHERE id = ?')
   readonly #dropSilent = this.db.prepare('DELETE FROM process WHERE seen_at < ?')
-  readonly #list = this.db.prepare<[], ProcessRow>('SELECT * FROM process ORDER BY id DESC')
 
   /** Writes the row of a process; removes those that have been silent for a day. */
   async beatProcess(process: ProcessRecord): Promise<void> {
@@ -23,12 +20,11 @@ export class ProcessTable extends Table {
     await this.#save.run({ ...process, broken: JSON.stringify(process.broken) })
   }
 
-  async removeProcess(id: string): Promise<void> {
-    await this.#drop.run(id)
-  }
+  readonly removeProcess = this.write<[id: string]>('DELETE FROM process WHERE id = ?')
 
   /** Newest first; also those that are silent. */
-  async listProcesses(): Promise<ProcessRecord[]> {
-    return (await this.#list.all()).map((row) => ({ ...row, broken: JSON.parse(row.broken) as BrokenModule[] }))
-  }
+  readonly listProcesses = this.readRows<[], ProcessRow, ProcessRecord>(
+    'SELECT * FROM process ORDER BY id DESC',
+    (row) => ({ ...row, broken: JSON.parse(row.broken) }),
+  )
 }

@@ -72,7 +72,6 @@ export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
     find: this.db.prepare<[string, string], SweepRow>(
       `SELECT ${SWEEP_COLUMNS} FROM sweep WHERE account = ? AND storage = ?`,
     ),
-    list: this.db.prepare<[], SweepRow>(`SELECT ${SWEEP_COLUMNS} FROM sweep ORDER BY account, storage`),
     insert: this.db.prepare<[string, string, string]>(
       `INSERT INTO sweep (account, storage, state, version) VALUES (?, ?, ?, 1)
     ON CONFLICT (account, storage) DO NOTHING`,
@@ -128,9 +127,10 @@ export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
     return row === undefined ? null : readSweep(row)
   }
 
-  async listSweeps(): Promise<KeptSweep[]> {
-    return (await this.#sql.list.all()).map(readSweep)
-  }
+  readonly listSweeps = this.readRows<[], SweepRow, KeptSweep>(
+    `SELECT ${SWEEP_COLUMNS} FROM sweep ORDER BY account, storage`,
+    readSweep,
+  )
 
   /** Compare-and-set: replaces the state of `version`, 0 for none. False: another was first. */
   async saveSweep(kept: KeptSweep, change: SweepChange = {}): Promise<boolean> {

@@ -19,8 +19,6 @@ export class AccountTable extends JoinedTable<{ vault: Vault }> {
        fallback_key = excluded.fallback_key, plan = excluded.plan, storages = excluded.storages`,
   )
   readonly #remove = this.db.prepare('DELETE FROM account WHERE name = ?')
-  readonly #find = this.db.prepare<[string], AccountRow>('SELECT * FROM account WHERE name = ?')
-  readonly #list = this.db.prepare<[], AccountRow>('SELECT * FROM account ORDER BY name')
   // No index: there are few endpoints.
   readonly #users = this.db.pluck<[string], string>(
     'SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name',
@@ -52,15 +50,15 @@ export class AccountTable extends JoinedTable<{ vault: Vault }> {
       throw new UpshotError('not_found', `There is no account "${name}".`)
   }
 
-  async findAccount(name: string): Promise<Account | null> {
-    const row = await this.#find.get(name)
-    return row ? this.#read(row) : null
-  }
+  readonly findAccount = this.readRow<[name: string], AccountRow, Account>(
+    'SELECT * FROM account WHERE name = ?',
+    (row) => this.#read(row),
+  )
 
   /** By name. */
-  async listAccounts(): Promise<Account[]> {
-    return (await this.#list.all()).map((row) => this.#read(row))
-  }
+  readonly listAccounts = this.readRows<[], AccountRow, Account>('SELECT * FROM account ORDER BY name', (row) =>
+    this.#read(row),
+  )
 
   #read({ apiKey, fallbackKey, plan, storages, ...row }: AccountRow): Account {
     const open = (use: 'key' | 'fallback', sealed: Uint8Array) =>

@@ -29,7 +29,6 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
   readonly #sizes = this.db.prepare<[string], { id: string; bytes: number }>(
     'SELECT id, bytes FROM capture WHERE endpoint_id = ? ORDER BY id DESC',
   )
-  readonly #drop = this.db.prepare('DELETE FROM capture WHERE endpoint_id = ?')
   // Index: primary key.
   readonly #delete = this.db.prepare('DELETE FROM capture WHERE id = ?')
 
@@ -57,9 +56,7 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
     })
   }
 
-  async dropCaptures(endpointId: string): Promise<void> {
-    await this.#drop.run(endpointId)
-  }
+  readonly dropCaptures = this.write<[endpointId: string]>('DELETE FROM capture WHERE endpoint_id = ?')
 
   /** Keeps the newest: a sender of rubbish must send for ever to keep real deliveries out. */
   async #makeRoom(endpointId: string): Promise<void> {

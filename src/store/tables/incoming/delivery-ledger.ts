@@ -3,7 +3,7 @@ import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incom
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Dialect } from '../../dialect.ts'
-import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import { afterAll, buildWhere, type Condition, given } from '../../rows/build-where.ts'
 import type { Events } from './events.ts'
 
 type DeliveryRow = Omit<DeliveryRecord, 'facts'> & { facts: string }
@@ -90,8 +90,7 @@ interface Path {
 function describeFilter({ verdicts, endpointId, since, before }: Omit<DeliveryQuery, 'limit'>, sql: Dialect): Path {
   const { index, conditions } = describeVerdicts(verdicts, sql)
   if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
-  if (before !== undefined) conditions.push(['id < ?', before])
-  if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
+  conditions.push(...given({ 'id < ?': before, 'endpoint_id = ?': endpointId }))
   return { index, conditions }
 }
 

@@ -42,16 +42,10 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
   readonly #secrets = this.db.prepare<[string], SecretRow>(
     'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
   )
-  readonly #uses = this.db.prepare<[string], SecretUse>(
-    'SELECT position, last_used_at FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
-  )
   // No index: there are few endpoints.
   readonly #list = this.db.prepare<[], EndpointRow>(
     `SELECT id, name, path, account, events, scheme, status, created_at, revision FROM endpoint
      WHERE removed_at IS NULL ORDER BY created_at, id`,
-  )
-  readonly #names = this.db.prepare<[], EndpointName>(
-    'SELECT id, name, removed_at FROM endpoint ORDER BY created_at, id',
   )
   readonly #raise = this.db.prepare('UPDATE endpoint_version SET version = version + 1')
 
@@ -91,14 +85,14 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
   }
 
   /** By position; exact to the minute. */
-  listSecretUses(endpointId: string): Promise<SecretUse[]> {
-    return this.#uses.all(endpointId)
-  }
+  readonly listSecretUses = this.readRows<[endpointId: string], SecretUse>(
+    'SELECT position, last_used_at FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+  )
 
   /** Every endpoint, removed ones included; oldest first. */
-  listEndpointNames(): Promise<EndpointName[]> {
-    return this.#names.all()
-  }
+  readonly listEndpointNames = this.readRows<[], EndpointName>(
+    'SELECT id, name, removed_at FROM endpoint ORDER BY created_at, id',
+  )
 
   /** By path, oldest first. */
   async load(): Promise<Map<string, Endpoint>> {

@@ -2,7 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { type EventRange, readEventMark } from '../../../core/store/events.ts'
 import { type Connection, Table } from '../../connection.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { buildWhere, given } from '../../rows/build-where.ts'
 
 /** Selects events; every part narrows. */
 interface EventFilter {
@@ -61,10 +61,7 @@ export abstract class Events extends Table {
    */
   async listEvents({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
     const { events } = this.db.sql
-    const conditions: Condition[] = []
-    if (type !== undefined) conditions.push(['type = ?', type])
-    if (since !== undefined) conditions.push(['received_at >= ?', since])
-    if (until !== undefined) conditions.push(['received_at < ?', until])
+    const conditions = given({ 'type = ?': type, 'received_at >= ?': since, 'received_at < ?': until })
     if (before !== undefined) conditions.push(events.at('<', readEventMark(before)))
     const { where, values } = buildWhere(conditions)
     const list = this.db.prepare<unknown[], EventRecord>(

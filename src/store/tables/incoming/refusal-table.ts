@@ -27,9 +27,6 @@ export class RefusalTable extends Table {
   )
   // Index: primary key.
   readonly #delete = this.db.prepare('DELETE FROM delivery WHERE id = ?')
-  readonly #tally = this.db.prepare<[], RefusalTally>(
-    'SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict',
-  )
 
   constructor(db: Connection, maxRefusals = MAX_REFUSALS) {
     super(db)
@@ -52,9 +49,9 @@ export class RefusalTable extends Table {
   }
 
   /** Every verdict that ever refused a delivery. */
-  tallyRefusals(): Promise<RefusalTally[]> {
-    return this.#tally.all()
-  }
+  readonly tallyRefusals = this.readRows<[], RefusalTally>(
+    'SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict',
+  )
 
   async #makeRoom(verdict: Refusal, rows: number): Promise<void> {
     const oldest = await this.#oldest.all(verdict, rows)

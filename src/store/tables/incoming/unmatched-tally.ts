@@ -13,20 +13,16 @@ export class UnmatchedTallyTable extends Table {
      ON CONFLICT (type) DO UPDATE SET events = unmatched_tally.events + excluded.events,
        last_at = ${this.db.sql.greatest}(unmatched_tally.last_at, excluded.last_at)`,
   )
-  // A few dozen rows: the types of one service.
-  readonly #list = this.db.prepare<[], UnmatchedTally>(
-    'SELECT type, events, last_at FROM unmatched_tally ORDER BY events DESC, type',
-  )
 
   note(type: string, at: number): void {
     const events = 1 + (this.#noted.get(type)?.events ?? 0)
     this.#noted.set(type, { events, at })
   }
 
-  /** Every type that an accepted event ever had when no workflow started on it. */
-  tallyUnmatched(): Promise<UnmatchedTally[]> {
-    return this.#list.all()
-  }
+  /** Every type, a few dozen, that an accepted event ever had when no workflow started on it. */
+  readonly tallyUnmatched = this.readRows<[], UnmatchedTally>(
+    'SELECT type, events, last_at FROM unmatched_tally ORDER BY events DESC, type',
+  )
 
   async ending(): Promise<void> {
     if (this.#noted.size === 0) return

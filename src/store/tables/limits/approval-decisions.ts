@@ -183,7 +183,7 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
 
   async #requireItem({ approval, hash }: Decision): Promise<ItemRow> {
     const isHash = hash.length >= MIN_HASH_DIGITS && /^[0-9a-f]+$/.test(hash)
-    const [found, another] = isHash ? await this.parts.approvals.findByHash(approval, hash) : []
+    const [found, another] = isHash ? await this.parts.approvals.findByHash({ approval, digits: hash }) : []
     if (found && !another) return found
     if (found) {
       throw new UpshotError('conflict', `${hash} begins two hashes of the list of approval ${approval}.`, {

@@ -23,14 +23,6 @@ export class ClosingTable extends Table {
       `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
          AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,
     ),
-    save: this.db.prepare<[Closing]>(
-      `INSERT INTO closing (run_id, reason, after_run) VALUES (@runId, @reason, @after)
-       ON CONFLICT (run_id) DO UPDATE SET reason = excluded.reason, after_run = excluded.after_run`,
-    ),
-    take: this.db.prepare<[], Closing>(
-      `DELETE FROM closing WHERE run_id = (SELECT run_id FROM closing ORDER BY run_id LIMIT 1 ${this.db.sql.skipLocked})
-       RETURNING run_id, reason, after_run AS after`,
-    ),
   }
 
   /**
@@ -42,9 +34,10 @@ export class ClosingTable extends Table {
   }
 
   /** Later commits go on from there. */
-  async save(closing: Closing): Promise<void> {
-    await this.#sql.save.run(closing)
-  }
+  readonly save = this.write<[Closing]>(
+    `INSERT INTO closing (run_id, reason, after_run) VALUES (@runId, @reason, @after)
+     ON CONFLICT (run_id) DO UPDATE SET reason = excluded.reason, after_run = excluded.after_run`,
+  )
 
   /** A run begins anew: no step waits any more. Events may still cancel it. */
   async restart(runId: string): Promise<void> {
@@ -52,10 +45,11 @@ export class ClosingTable extends Table {
     await this.save({ runId, reason: describeClose(runId, 'was begun anew'), after: '' })
   }
 
-  /** One of them, which is gone with this commit; undefined: there is none. */
-  take(): Promise<Closing | undefined> {
-    return this.#sql.take.get()
-  }
+  /** One of them, which is gone with this commit; null: there is none. */
+  readonly take = this.readRow<[], Closing>(
+    `DELETE FROM closing WHERE run_id = (SELECT run_id FROM closing ORDER BY run_id LIMIT 1 ${this.db.sql.skipLocked})
+     RETURNING run_id, reason, after_run AS after`,
+  )
 }
 
 /** Why a run is canceled: because of the end of the one that invoked it, or another beginning. */

@@ -9,12 +9,6 @@ interface FailureKindSince {
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */
 export class FailureStateTable extends Table {
-  readonly #save = this.db.prepare(
-    `INSERT INTO failure_state (failure_group, kind, note, set_by, set_at, until)
-     VALUES (@group, @kind, @note, @by, @at, @until)
-     ON CONFLICT (failure_group) DO UPDATE SET kind = excluded.kind, note = excluded.note, set_by = excluded.set_by,
-       set_at = excluded.set_at, until = excluded.until`,
-  )
   readonly #list = this.db.prepare<[string[]], FailureState>(
     `SELECT failure_group AS "group", kind, note, set_by AS "by", set_at AS at, until FROM failure_state
      WHERE ${this.db.sql.isOneOf('failure_group', 'text')}`,
@@ -33,9 +27,12 @@ export class FailureStateTable extends Table {
            LIMIT 1) IS NOT NULL)`)
 
   /** Resolves or snoozes a kind of failure, in place of what was said before. */
-  async saveFailureState(state: FailureState): Promise<void> {
-    await this.#save.run(state)
-  }
+  readonly saveFailureState = this.write<[FailureState]>(
+    `INSERT INTO failure_state (failure_group, kind, note, set_by, set_at, until)
+     VALUES (@group, @kind, @note, @by, @at, @until)
+     ON CONFLICT (failure_group) DO UPDATE SET kind = excluded.kind, note = excluded.note, set_by = excluded.set_by,
+       set_at = excluded.set_at, until = excluded.until`,
+  )
 
   async listFailureStates(groups: readonly string[]): Promise<FailureState[]> {
     return await this.#list.all([...groups])

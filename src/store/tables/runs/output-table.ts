@@ -10,10 +10,6 @@ const RUN_KEY = ''
 /** Outputs of steps and runs, in their rows or apart in `large_output`. */
 export class OutputTable extends Table {
   // Index: primary keys of large_output, step and run.
-  readonly #save = this.db.prepare(
-    `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
-     ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
-  )
   readonly #saveSize = this.db.prepare('UPDATE outcome SET apart_bytes = ? WHERE run_id = ?')
   readonly #ofStep = this.db.pluck<[string, string], string | null>(
     'SELECT output FROM step WHERE run_id = ? AND key = ?',
@@ -23,9 +19,10 @@ export class OutputTable extends Table {
     'SELECT packed FROM large_output WHERE run_id = ? AND key = ?',
   )
 
-  async save(runId: string, key: string, packed: Uint8Array): Promise<void> {
-    await this.#save.run(runId, key, packed)
-  }
+  readonly save = this.write<[runId: string, key: string, packed: Uint8Array]>(
+    `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
+     ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
+  )
 
   async saveOfRun(runId: string, { bytes, data }: PackedOutput): Promise<void> {
     await this.save(runId, RUN_KEY, data)

@@ -30,10 +30,6 @@ export class StepTable extends Table {
      WHERE step.effect = 'delete' AND ${this.db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
        AND coalesce(event.account, run.account, 'default') = ?`,
   )
-  // Index: step_failure_run.
-  readonly #listFailures = this.db.prepare<[string], Omit<StepFailure, 'error'> & { error: string }>(
-    'SELECT key, attempt, failed_at AS at, error FROM step_failure WHERE run_id = ? ORDER BY number',
-  )
 
   /** Adds or changes a step of a run that the caller has locked. */
   async save(runId: string, step: Checkpoint, failure?: StepFailure): Promise<void> {
@@ -61,12 +57,14 @@ export class StepTable extends Table {
     return (await this.#listDeletes.all([...targets], account)).map(readStep)
   }
 
-  /** Failed attempts of a run's steps, oldest first. */
-  async listStepFailures(runId: string): Promise<StepFailure[]> {
-    const rows = await this.#listFailures.all(runId)
-    return rows.map(({ error, ...row }) => ({ ...row, error: JSON.parse(error) }))
-  }
+  /** Failed attempts of a run's steps, oldest first. Index: step_failure_run. */
+  readonly listStepFailures = this.readRows<[runId: string], FailureRow, StepFailure>(
+    'SELECT key, attempt, failed_at AS at, error FROM step_failure WHERE run_id = ? ORDER BY number',
+    (row) => ({ ...row, error: JSON.parse(row.error) }),
+  )
 }
+
+type FailureRow = Omit<StepFailure, 'error'> & { error: string }
 
 type StepRow = Omit<Checkpoint, 'apartBytes' | 'error' | 'settled'> &
   Record<'apartBytes' | 'settled', number | null> & { error: string | null }

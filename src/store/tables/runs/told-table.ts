@@ -9,9 +9,6 @@ export class ToldTable extends Table {
     `INSERT INTO run_tag (run_id, name, value) SELECT ?, value ->> 0, value ->> 1 FROM ${this.db.sql.rows}
      WHERE true ON CONFLICT (run_id, name) DO UPDATE SET value = excluded.value`,
   )
-  readonly #copyTags = this.db.prepare<[string, string]>(
-    'INSERT INTO run_tag (run_id, name, value) SELECT ?, name, value FROM run_tag WHERE run_id = ?',
-  )
   readonly #saveProgress = this.db.prepare<[Progress & { runId: string }]>(
     `INSERT INTO run_progress (run_id, done, total, failed, note, rate, told_at)
      VALUES (@runId, @done, @total, @failed, @note, @rate, @at)
@@ -35,9 +32,10 @@ export class ToldTable extends Table {
   }
 
   /** A run that is made from another one has its tags. */
-  async copyTags(from: string, to: string): Promise<void> {
-    await this.#copyTags.run(to, from)
-  }
+  readonly copyTags = this.write(
+    'INSERT INTO run_tag (run_id, name, value) SELECT ?, name, value FROM run_tag WHERE run_id = ?',
+    (from: string, to: string) => [to, from],
+  )
 
   /** For a run that begins from scratch. */
   async drop(runId: string): Promise<void> {
@@ -60,9 +58,6 @@ export class RunLogTable extends Table {
        FROM run WHERE id = @runId RETURNING number`)
   // Index: primary key.
   readonly #trim = this.db.prepare('DELETE FROM run_log WHERE run_id = ? AND number <= ?')
-  readonly #list = this.db.prepare<[string], KeptLogLine>(
-    `SELECT run_id, number, at, level, message, facts FROM run_log WHERE run_id = ? ORDER BY number`,
-  )
 
   /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */
   async saveRunLog(lines: readonly RunLogLine[]): Promise<void> {
@@ -73,7 +68,7 @@ export class RunLogTable extends Table {
   }
 
   /** Log lines of a run, oldest first. */
-  async listRunLog(runId: string): Promise<KeptLogLine[]> {
-    return await this.#list.all(runId)
-  }
+  readonly listRunLog = this.readRows<[runId: string], KeptLogLine>(
+    `SELECT run_id, number, at, level, message, facts FROM run_log WHERE run_id = ? ORDER BY number`,
+  )
 }

@@ -20,9 +20,6 @@ export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
       `UPDATE work SET status = @status, due_at = NULL, worker = NULL, fence = fence + 1, reason = @reason,
          crashes = @crashes, suspicion = @suspicion WHERE run_id = @run`,
     ),
-    endLeases: this.db.prepare(
-      `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
-    ),
   }
 
   /** Registers a worker. Its process holds a lock until it ends, however it ends. */
@@ -51,9 +48,9 @@ export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
     await this.remove(id)
   }
 
-  protected async endLeases(id: string): Promise<number> {
-    return (await this.#sql.endLeases.run(id)).changes
-  }
+  protected readonly endLeases = this.countChanged<[id: string]>(
+    `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
+  )
 
   protected async remove(id: string): Promise<void> {
     await this.#sql.dropSet.run(id)

@@ -43,15 +43,10 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
   )
   // The lock of every write of workflows, held to its commit: two processes never mix their sets.
   readonly #version = this.db.pluck<[], number>(`SELECT version FROM workflow_version ${this.db.sql.forUpdate()}`)
-  readonly #peek = this.db.pluck<[], number>('SELECT version FROM workflow_version')
   readonly #raise = this.db.prepare('UPDATE workflow_version SET version = version + 1')
   readonly #pauses = this.db.prepare<[], { workflow: string; pausedAt: number }>(
     'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
   )
-  readonly #pause = this.db.prepare(
-    'INSERT INTO workflow_pause (workflow, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  )
-  readonly #unpause = this.db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
   // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
   readonly #pendingOf = this.db.pluck<
     [string, number],
@@ -197,13 +192,11 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
   }
 
   /** Rises with each change of a workflow; 0 until modules were loaded. */
-  async version(): Promise<number> {
-    return (await this.#peek.get()) ?? 0
-  }
+  readonly version = this.readValue<[], number>('SELECT version FROM workflow_version')
 
   /** Null until modules were loaded. */
   async routes(): Promise<readonly Route[] | null> {
-    return (await this.version()) === 0 ? null : (await this.#routes.all()).map(readRoute)
+    return (await this.version()) ? (await this.#routes.all()).map(readRoute) : null
   }
 
   async paused(): Promise<ReadonlySet<string>> {
@@ -213,14 +206,12 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
   /**
    * Runs claimed from now on are held; passes under way continue. False when it was paused already.
    */
-  async pauseWorkflow(workflow: string, now: number): Promise<boolean> {
-    return (await this.#pause.run(workflow, now)).changes === 1
-  }
+  readonly pauseWorkflow = this.change<[workflow: string, now: number]>(
+    'INSERT INTO workflow_pause (workflow, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
 
   /** Ends the pause. False when there was none. */
-  async resumeWorkflow(workflow: string): Promise<boolean> {
-    return (await this.#unpause.run(workflow)).changes === 1
-  }
+  readonly resumeWorkflow = this.change<[workflow: string]>('DELETE FROM workflow_pause WHERE workflow = ?')
 
   /**
    * Holds up to `limit` pending runs of a paused workflow; returns how many. Claims hold the others

@@ -7,7 +7,7 @@ import {
   LASTING_TARGET,
 } from '../../../core/safety/audit.ts'
 import { Table } from '../../connection.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { buildWhere, given } from '../../rows/build-where.ts'
 
 interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
   origin: string
@@ -19,11 +19,6 @@ export class AuditTable extends Table {
   readonly #add = this.db.prepare(
     `INSERT INTO audit (id, at, actor, role, origin, action, target, reason, parameters, outcome, error)
      VALUES (@id, @at, @actor, @role, @origin, @action, @target, @reason, @parameters, @outcome, @error)`,
-  )
-  // Index: primary key, from the oldest row on.
-  readonly #prune = this.db.prepare(
-    `DELETE FROM audit WHERE id IN (
-       SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?)`,
   )
 
   /** Appends the row of an action outside the store's own writes; returns its id. */
@@ -45,19 +40,18 @@ export class AuditTable extends Table {
     }))
   }
 
-  /** Deletes up to `limit` rows that are older than the moment; returns how many. */
-  async prune(before: number, limit: number): Promise<number> {
-    return (await this.#prune.run(firstId('aud', before), limit)).changes
-  }
+  /** Deletes up to `limit` rows that are older than the moment. Index: primary key. */
+  readonly prune = this.countChanged(
+    `DELETE FROM audit WHERE id IN (
+       SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?)`,
+    (before: number, limit: number) => [firstId('aud', before), limit],
+  )
 }
 
 function describeFilter({ actor, action, target, since, until, before }: AuditFilter) {
-  const conditions: Condition[] = []
-  if (before !== undefined) conditions.push(['id < ?', before])
+  const conditions = given({ 'id < ?': before, 'target = ?': target, 'actor = ?': actor })
   if (since !== undefined) conditions.push(['id >= ?', firstId('aud', since)])
   if (until !== undefined) conditions.push(['id < ?', firstId('aud', until)])
-  if (target !== undefined) conditions.push(['target = ?', target])
-  if (actor !== undefined) conditions.push(['actor = ?', actor])
   // "/" is the character after "." in ASCII: every action of the group lies between.
   if (action?.endsWith('.*'))
     conditions.push(['action > ?', action.slice(0, -1)], ['action < ?', action.replace('.*', '/')])

@@ -3,7 +3,7 @@ import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter } from '../../../core/store/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { type Statement, Table } from '../../connection.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { buildWhere, type Condition, given } from '../../rows/build-where.ts'
 
 /** A page of rows, oldest first. */
 interface EffectPage {
@@ -113,20 +113,15 @@ export class EffectSearch extends Table {
 
   #describe({ phases, since, until, ...columns }: EffectFilter): Condition[] {
     const conditions: Condition[] = phases === undefined ? [] : [[this.db.sql.isOneOf('phase', 'text'), [...phases]]]
-    for (const [name, value] of Object.entries(columns)) {
-      if (value !== undefined) conditions.push([`${COMPARED[name as keyof typeof columns]} = ?`, value])
-    }
-    if (since !== undefined) conditions.push(['at >= ?', since])
-    if (until !== undefined) conditions.push(['at < ?', until])
-    return conditions
+    const { runId, ...named } = columns
+    const compared = Object.entries(named).map(([name, value]) => [`${name} = ?`, value])
+    return [...conditions, ...given({ ...Object.fromEntries(compared), 'run_id = ?': runId }), ...during(since, until)]
   }
 }
 
-/** The columns that a filter compares, by its parts. */
-const COMPARED = {
-  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
-  ...{ account: 'account', class: 'class', outcome: 'outcome' },
-} as const satisfies Partial<Record<keyof EffectFilter, string>>
+function during(since: number | undefined, until: number | undefined): Condition[] {
+  return given({ 'at >= ?': since, 'at < ?': until })
+}
 
 type Path = ReturnType<typeof planEffectPath>
 type Looked = Pick<SearchPart<unknown>, 'rows' | 'from'>
@@ -149,10 +144,7 @@ const INDEXES = [
 ] as const satisfies readonly [keyof EffectFilter, EffectPath['index'], string][]
 
 function planEffectPath({ since, until, ...filter }: EffectFilter): EffectPath {
-  const span: Condition[] = [
-    ...(since === undefined ? [] : [['at >= ?', since] as const]),
-    ...(until === undefined ? [] : [['at < ?', until] as const]),
-  ]
+  const span = during(since, until)
   const found = INDEXES.find(([name]) => filter[name] !== undefined)
   if (found === undefined) return { index: 'effect_at', along: span, rest: filter }
   const [name, index, condition] = found

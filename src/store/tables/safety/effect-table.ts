@@ -20,9 +20,9 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
   readonly #writes = prepareWrites(this.db)
 
   /** The ledger row in which a step's effect began; null where it has not. */
-  async findBegun(runId: string, key: string): Promise<number | null> {
-    return (await this.#writes.findBegun.get(runId, key)) ?? null
-  }
+  readonly findBegun = this.readValue<[runId: string, key: string], number>(
+    'SELECT effect_seq FROM step WHERE run_id = ? AND key = ?',
+  )
 
   /** Appends the beginning of an effect, and marks its step. */
   async begin(runId: string, ask: EffectAsk, { approval, by, expect: approved, now }: Grant): Promise<void> {
@@ -40,9 +40,9 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
   }
 
   /** An effect that has begun begins again: its first attempt has no known end. */
-  async repeat(runId: string, key: string): Promise<void> {
-    await this.#writes.repeat.run(runId, key)
-  }
+  readonly repeat = this.write<[runId: string, key: string]>(
+    'UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?',
+  )
 
   /**
    * Appends the end of a step's effect. A delete that left the file alone is no longer counted. It
@@ -78,31 +78,8 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
 
   /** Appends a decision, a switch, or an action by hand; returns the number of its row. */
   async note(row: Note): Promise<number> {
-    const {
-      ofSeq,
-      account,
-      target,
-      path,
-      bytes,
-      workflow,
-      runId,
-      step,
-      approval,
-      actor,
-      asked,
-      expect,
-      before,
-      outcome,
-      proof,
-      error,
-    } = row
     await this.#lock()
-    const seq = await this.#writes.note.get({
-      ...{ at: row.at, phase: row.phase, operation: row.operation, class: row.class ?? 'guard' },
-      ...nulls({ ofSeq, account, target, path, bytes, workflow, runId, step, approval, actor, asked }),
-      ...nulls({ expect, before, outcome, proof, error }),
-    })
-    return seq ?? 0
+    return (await this.#writes.note.get({ ...EMPTY_NOTE, ...row })) ?? 0
   }
 
   /** Appends a call past the ledger, unless its run has a row of the same call and place. */
@@ -112,9 +89,10 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
   }
 
   /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
-  async prune(upTo: number, limit: number): Promise<number> {
-    return (await this.#writes.prune.run(upTo, limit)).changes
-  }
+  readonly prune = this.countChanged<[upTo: number, limit: number]>(
+    `DELETE FROM effect
+     WHERE ${this.db.sql.isAmong('seq', 'SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?')}`,
+  )
 
   /** The deletes of a target whose runs are pruned, as the steps that they were. */
   async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
@@ -153,7 +131,6 @@ function prepareWrites(db: Connection) {
   const ofEvent = `(SELECT account FROM event WHERE ${db.sql.isEvent('run.event_seq')})`
   const code = ofRun('code_hash', 'run.id')
   return {
-    findBegun: db.pluck<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?'),
     find: db.prepare<[number], Begun>(
       `SELECT at, class, account, target, path, bytes, workflow, code, event_seq, approval, actor
        FROM effect WHERE seq = ?`,
@@ -167,7 +144,6 @@ function prepareWrites(db: Connection) {
          @workflow, run.id, @step, event_seq, ${code}, @approval, @actor, @asked, @expect
        FROM run WHERE run.id = @runId RETURNING seq`),
     mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
-    repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
     countPermits: db.pluck<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?'),
     end: db.prepare(
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
@@ -189,9 +165,6 @@ function prepareWrites(db: Connection) {
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
     findNoted: db.pluck<[string | null, string, string], number>(FIND_NOTED),
-    prune: db.prepare(
-      `DELETE FROM effect WHERE ${db.sql.isAmong('seq', 'SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?')}`,
-    ),
     note: db.pluck<
       [object],
       number
@@ -254,10 +227,12 @@ function storageOf(target: string | null) {
   return STORAGES.find((storage) => target?.startsWith(`${storage}:`)) ?? null
 }
 
-/** A row with null for every column that is left out. */
-function nulls<T extends object>(row: T): { [Key in keyof T]: Exclude<T[Key], undefined> | null } {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? null])) as never
-}
+/** The columns of a note that say nothing. */
+const EMPTY_NOTE = {
+  ...{ class: 'guard', ofSeq: null, account: null, target: null, path: null, bytes: null, workflow: null },
+  ...{ runId: null, step: null, approval: null, actor: null, asked: null, expect: null, before: null },
+  ...{ outcome: null, proof: null, error: null },
+} satisfies Partial<EffectRecord>
 
 /** A row that tells of a person, not of a run. */
 export type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>

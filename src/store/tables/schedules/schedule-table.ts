@@ -5,7 +5,6 @@ import type {
   DueSchedule,
   NewSchedule,
   ScheduleLook,
-  ScheduleOwner,
   ScheduleQuery,
   ScheduleRecord,
 } from '../../../core/runs/schedule.ts'
@@ -59,15 +58,13 @@ const IS_OWNER = '(CAST(? AS text) IS NULL OR owner = ?)'
 export class ScheduleTable extends Table {
   /** Index: primary key, where nothing else is said. */
   readonly #writes = {
-    lock: this.db.prepare<[string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.forUpdate()}`),
-    take: this.db.prepare<[string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.skipLocked}`),
-    insert: this.db.prepare<Inserted>(
+    insert: this.db.prepare(
       `INSERT INTO schedule (id, name, owner, made_by, workflow, plan, input, depth, created_at, started_at, looked_at,
          next_at)
        VALUES (@id, @name, @owner, @madeBy, @workflow, @plan, @input, @depth, @now, @startedAt, @now, @nextAt)
        ON CONFLICT DO NOTHING`,
     ),
-    change: this.db.prepare<Changed>(
+    change: this.db.prepare<Change & { id: string; now: number }>(
       `UPDATE schedule SET plan = @plan, input = @input, made_by = @madeBy, ${CHANGED}, looked_at = @now,
          next_at = @now, done_at = NULL, started_at = coalesce(CAST(@startedAt AS bigint), started_at),
          handled_at = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN handled_at ELSE 0 END,
@@ -95,27 +92,6 @@ export class ScheduleTable extends Table {
          done_at = CASE WHEN CAST(@nextAt AS bigint) IS NULL THEN CAST(@now AS bigint) END
        WHERE id = @id AND version = @version AND next_at IS NOT NULL`,
     ),
-    settle: this.db.prepare<{ id: string; at: number; missed: number; suppressed: number }>(
-      `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0,
-         suppressed = suppressed + @suppressed
-       WHERE id = @id AND handled_at < @at`,
-    ),
-    skip: this.db.prepare<[string]>('UPDATE schedule SET skipped = skipped + 1 WHERE id = ?'),
-    // No index: once, where a clock was ahead.
-    relook: this.db.prepare<{ now: number }>(
-      `UPDATE schedule SET next_at = @now, looked_at = @now,
-         handled_at = CASE WHEN handled_at > @now THEN CAST(@now AS bigint) ELSE handled_at END,
-         started_at = CASE WHEN started_at > @now THEN CAST(@now AS bigint) ELSE started_at END
-       WHERE looked_at > @now AND next_at IS NOT NULL`,
-    ),
-    removeOfCode: this.db.prepare<[string]>(
-      `DELETE FROM schedule WHERE name = ? AND owner <> 'module' AND owner = 'code' AND workflow IS NOT NULL`,
-    ),
-    // Index: schedule_done.
-    prune: this.db.prepare<[number, number]>(
-      `DELETE FROM schedule WHERE id IN (
-         SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?)`,
-    ),
   }
   readonly #reads = {
     find: this.db.prepare<[string], ScheduleRow>(`${SELECT} WHERE id = ? AND ${IS_THERE}`),
@@ -130,9 +106,6 @@ export class ScheduleTable extends Table {
        WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
        ORDER BY next_at, id LIMIT ?`,
     ),
-    nextAt: this.db.pluck<[number], number>(
-      'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
-    ),
     // The planner has to see the number, and guesses wrong about what is paused.
     listNext: this.db.prepare<[], ScheduleRow>(
       `${SELECT} WHERE next_at IS NOT NULL ORDER BY next_at, id LIMIT ${MAX_NEXT}`,
@@ -141,22 +114,13 @@ export class ScheduleTable extends Table {
     listOf: this.db.prepare<[string, string, string | null, string | null, number], ScheduleRow>(
       `${SELECT} WHERE workflow = ? AND id > ? AND ${IS_THERE} AND ${IS_OWNER} ORDER BY id LIMIT ?`,
     ),
-    // Index: schedule_missed.
-    tallyMissed: this.db.prepare<[], { workflow: string; missed: number }>(
-      `SELECT workflow, CAST(sum(missed) AS bigint) AS missed FROM schedule
-       WHERE missed > 0 AND workflow IS NOT NULL GROUP BY workflow ORDER BY workflow`,
-    ),
   }
 
   /** Locks the row to the end of the transaction. */
-  async lock(id: string): Promise<KnownSchedule | undefined> {
-    return this.#writes.lock.get(id)
-  }
+  readonly lock = this.readRow<[id: string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.forUpdate()}`)
 
   /** The same for a scheduler: none where another one has it now, and is about to act. */
-  async take(id: string): Promise<KnownSchedule | undefined> {
-    return this.#writes.take.get(id)
-  }
+  readonly take = this.readRow<[id: string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.skipLocked}`)
 
   /** Writes the lines of all modules. An unchanged one goes on from where it was. */
   async saveLines(lines: readonly Line[], gone: readonly string[], now: number): Promise<void> {
@@ -212,9 +176,9 @@ export class ScheduleTable extends Table {
   }
 
   /** Removes what code made under a name, if it is there. */
-  async removeOfCode(name: string): Promise<void> {
-    await this.#writes.removeOfCode.run(name)
-  }
+  readonly removeOfCode = this.write<[name: string]>(
+    `DELETE FROM schedule WHERE name = ? AND owner <> 'module' AND owner = 'code' AND workflow IS NOT NULL`,
+  )
 
   /**
    * Pauses or resumes a schedule; moments of the pause are counted, never caught up with. False
@@ -250,10 +214,14 @@ export class ScheduleTable extends Table {
     await this.#writes.look.run({ id, version, nextAt, handledAt, skipped, now })
   }
 
-  /** Looks again at all that a scheduler saw after `now`, by a clock that was ahead. */
-  async relookSchedules(now: number): Promise<void> {
-    await this.#writes.relook.run({ now })
-  }
+  /** Looks again at all that a scheduler saw after `now`, by a clock that was ahead. No index. */
+  readonly relookSchedules = this.write(
+    `UPDATE schedule SET next_at = @now, looked_at = @now,
+       handled_at = CASE WHEN handled_at > @now THEN CAST(@now AS bigint) ELSE handled_at END,
+       started_at = CASE WHEN started_at > @now THEN CAST(@now AS bigint) ELSE started_at END
+     WHERE looked_at > @now AND next_at IS NOT NULL`,
+    (now: number) => [{ now }],
+  )
 
   /** The event of a schedule that is done with it; null where it is another than was looked at. */
   async takeEvent(id: string, version: number, now: number): Promise<Omit<SentEvent, 'workflows'> | null> {
@@ -265,18 +233,19 @@ export class ScheduleTable extends Table {
   }
 
   /** Counts a moment as handled, with those before it that were missed. */
-  async settle(id: string, at: number, missed: number, isSuppressed: boolean): Promise<void> {
-    await this.#writes.settle.run({ id, at, missed, suppressed: isSuppressed ? 1 : 0 })
-  }
+  readonly settle = this.write<[{ id: string; at: number; missed: number; isSuppressed: boolean }]>(
+    `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0,
+       suppressed = suppressed + CAST(@isSuppressed AS bigint)
+     WHERE id = @id AND handled_at < @at`,
+  )
 
-  async countSkipped(id: string): Promise<void> {
-    await this.#writes.skip.run(id)
-  }
+  readonly countSkipped = this.write<[id: string]>('UPDATE schedule SET skipped = skipped + 1 WHERE id = ?')
 
-  /** Removes up to `limit` schedules that were done before a moment; returns how many. */
-  async pruneSchedules(before: number, limit: number): Promise<number> {
-    return (await this.#writes.prune.run(before, limit)).changes
-  }
+  /** Removes up to `limit` schedules that were done before a moment. Index: schedule_done. */
+  readonly pruneSchedules = this.countChanged<[before: number, limit: number]>(
+    `DELETE FROM schedule WHERE id IN (
+       SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?)`,
+  )
 
   /** Those that a scheduler has to look at by `now`, the longest due first. */
   async listDueSchedules(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
@@ -290,9 +259,9 @@ export class ScheduleTable extends Table {
   }
 
   /** When the next one after `now` is due; null: none is. */
-  async nextScheduleAt(now: number): Promise<number | null> {
-    return (await this.#reads.nextAt.get(now)) ?? null
-  }
+  readonly nextScheduleAt = this.readValue<[now: number], number>(
+    'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
+  )
 
   /** Lines of modules that are gone are left out. */
   async listSchedules({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
@@ -313,15 +282,16 @@ export class ScheduleTable extends Table {
     return row ? readSchedule(row) : null
   }
 
-  /** Missed moments by workflow, without those that missed none. */
-  async tallyMissed(): Promise<{ workflow: string; missed: number }[]> {
-    return this.#reads.tallyMissed.all()
-  }
+  /** Missed moments by workflow, without those that missed none. Index: schedule_missed. */
+  readonly tallyMissed = this.readRows<[], { workflow: string; missed: number }>(
+    `SELECT workflow, CAST(sum(missed) AS bigint) AS missed FROM schedule
+     WHERE missed > 0 AND workflow IS NOT NULL GROUP BY workflow ORDER BY workflow`,
+  )
 
   /** 0 where the name is taken. A line in code has its name for itself, too. */
   async #insert(schedule: NewSchedule, now: number): Promise<number> {
     const { depth = 0, plan, ...rest } = schedule
-    if ((await this.#writes.lock.get(schedule.name)) !== undefined) return 0
+    if ((await this.lock(schedule.name)) !== null) return 0
     const startedAt = startOf(schedule, now)
     const nextAt = plan.kind === 'once' ? plan.at : now
     const row = { ...rest, plan: JSON.stringify(plan), depth, now, startedAt, nextAt }
@@ -329,14 +299,13 @@ export class ScheduleTable extends Table {
   }
 
   /** `startedAt`: null where the moments stay the same. */
-  async #change(
-    { id }: KnownSchedule,
-    change: { plan: string; input: string | null; madeBy: string; startedAt: number | null },
-    now: number,
-  ): Promise<void> {
-    const { plan, input, madeBy, startedAt } = change
+  async #change({ id }: KnownSchedule, { plan, input, madeBy, startedAt }: Change, now: number): Promise<void> {
     await this.#writes.change.run({ id, plan, input, madeBy, startedAt, now })
   }
+}
+
+interface Change extends Pick<ScheduleRow, 'plan' | 'input' | 'madeBy'> {
+  startedAt: number | null
 }
 
 /** The moment after which its own are due: of one moment just before it, however late it is. */
@@ -351,27 +320,4 @@ function readSchedule(row: ScheduleRow): ScheduleRecord {
 
 function describeMissing(id: string): UpshotError {
   return new UpshotError('not_found', `There is no schedule ${id}.`)
-}
-
-type Inserted = {
-  id: string
-  name: string
-  owner: ScheduleOwner
-  madeBy: string
-  workflow: string | null
-  plan: string
-  input: string | null
-  depth: number
-  now: number
-  startedAt: number
-  nextAt: number
-}
-
-type Changed = {
-  id: string
-  plan: string
-  input: string | null
-  madeBy: string
-  startedAt: number | null
-  now: number
 }

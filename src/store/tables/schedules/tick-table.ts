@@ -109,7 +109,7 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
       if (isSkipped && !isManual) await this.parts.schedules.countSkipped(schedule)
     }
     if (known && isLast && !isManual) {
-      await this.parts.schedules.settle(schedule, scheduledFor, missed, isSuppressed)
+      await this.parts.schedules.settle({ id: schedule, at: scheduledFor, missed, isSuppressed })
       if (look) await this.parts.schedules.lookAtSchedule(schedule, look, now)
     }
     return isNew ? run : null

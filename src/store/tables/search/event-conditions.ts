@@ -1,25 +1,20 @@
 import { type EventSearch, mentionsPath, parsePathPattern } from '../../../core/incoming/event-search.ts'
 import { listSubjects } from '../../../core/service/subjects.ts'
 import type { Dialect } from '../../dialect.ts'
-import { type Condition, likePattern } from '../../rows/build-where.ts'
+import { type Condition, given, likePattern } from '../../rows/build-where.ts'
 
 type BodySearch = { [Part in 'path' | 'subject' | 'words']: EventSearch[Part] | undefined }
 
 export function describeTimes({ since, until }: EventSearch): Condition[] {
-  const conditions: Condition[] = []
-  if (since !== undefined) conditions.push(['received_at >= ?', since])
-  if (until !== undefined) conditions.push(['received_at < ?', until])
-  return conditions
+  return given({ 'received_at >= ?': since, 'received_at < ?': until })
 }
 
 /** Conditions on rows without their moments. They find every body that `fitsBody`, and others. */
 export function describeSearch(search: EventSearch, { like, position }: Dialect): Condition[] {
   const { idBeginning, type, account, path, words = [] } = search
-  const conditions: Condition[] = []
+  const conditions = given({ 'account = ?': account, [`${position}(id, ?) = 1`]: idBeginning })
   if (type?.endsWith('.*')) conditions.push([`${position}(type, ?) = 1`, type.slice(0, -1)])
-  else if (type !== undefined) conditions.push(['type = ?', type])
-  if (idBeginning !== undefined) conditions.push([`${position}(id, ?) = 1`, idBeginning])
-  if (account !== undefined) conditions.push(['account = ?', account])
+  else conditions.push(...given({ 'type = ?': type }))
   for (const text of path === undefined ? words : [...words, parsePathPattern(path).path]) {
     // A sender may escape any character, so such a body is compared after parsing.
     const condition = `(body ${like} ? ESCAPE '\\' OR ${position}(body, '\\') > 0)`

@@ -4,7 +4,7 @@ import { isFinished, type RunFilter, type RunStatus } from '../../../core/runs/r
 import { stepNameOf } from '../../../core/runs/step.ts'
 import type { Tag } from '../../../core/runs/told/tags.ts'
 import type { Connection } from '../../connection.ts'
-import { type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
+import { type Condition, given, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import type { Events } from '../incoming/events.ts'
 import { FOR_PERSON, UNFINISHED } from '../runs/open-runs.ts'
 import type { ToldTable } from '../runs/told-table.ts'
@@ -160,14 +160,13 @@ const IS_UNFINISHED = 'run.work_status IS NOT DISTINCT FROM ?'
 function describeRest(filter: RunFilter): Condition[] {
   const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson } = filter
   const { error, step, resolved, failureGroup, tags = [] } = filter
-  const conditions: Condition[] = []
+  const conditions = given({
+    ...{ 'run.workflow = ?': workflow, 'run.origin = ?': origin, 'run.origin_run = ?': originRun },
+    'run.parent_run = ?': parentRun,
+  })
   if (status !== undefined) conditions.push([isFinished(status) ? HAS_ENDED : IS_UNFINISHED, status])
-  if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
   if (statuses !== undefined) conditions.push([`run.status IN (${statuses.map(() => '?')})`, ...statuses])
   if (resolved !== undefined) conditions.push([`run.resolution IS ${resolved ? 'NOT NULL' : 'NULL'}`])
-  if (origin !== undefined) conditions.push(['run.origin = ?', origin])
-  if (originRun !== undefined) conditions.push(['run.origin_run = ?', originRun])
-  if (parentRun !== undefined) conditions.push(['run.parent_run = ?', parentRun])
   for (const [name, value] of tags) conditions.push([HAS_TAG, name, value])
   if (waitsForPerson) conditions.push([`run.id IN ${FOR_PEOPLE}`])
   if ([error, step, failureGroup, resolved].some((part) => part !== undefined))

@@ -26,9 +26,7 @@ export class ApprovalWaits extends JoinedTable<{ wake: (run: string) => Promise<
   }
 
   /** The step waits no longer. */
-  async settle(runId: string, key: string): Promise<void> {
-    await this.#sql.settle.run(runId, key)
-  }
+  readonly settle = this.write<[runId: string, key: string]>('DELETE FROM wait WHERE run_id = ? AND key = ?')
 
   /** Steps that wait for an approval wait for another one from now on. */
   async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {
@@ -73,7 +71,6 @@ function prepareStatements(db: Connection) {
     resolveSteps: db.pluck<[string, string], string>(`UPDATE wait SET is_resolved = 1
          WHERE approval = ? AND is_resolved = 0 AND ${isOneOf}
          RETURNING run_id`),
-    settle: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
   }
 }
 

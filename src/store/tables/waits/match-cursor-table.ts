@@ -55,9 +55,6 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
   }
   /** Index: primary key of event_key; event_key_age to prune. */
   readonly #keys = {
-    insert: this.db.prepare(
-      'INSERT INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
     firstMatch: this.db.pluck<[number, string, string, number], number | null>(
       'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
     ),
@@ -125,9 +122,10 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
     return new Set(await this.#cursors.lockAt.all(ids, batch.from))
   }
 
-  async addKey({ cursor, account, value, seq }: EventKey): Promise<void> {
-    await this.#keys.insert.run(cursor, account, value, seq)
-  }
+  readonly addKey = this.write(
+    'INSERT INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ({ cursor, account, value, seq }: EventKey) => [cursor, account, value, seq],
+  )
 
   /** Moves a cursor, and deletes a slice of old keys and of unused cursors. */
   async move(id: number, { from, to, now }: { from: number; to: number; now: number }): Promise<void> {

@@ -70,7 +70,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
     findEvent: this.db.pluck<[string, string], number | null>(
       'SELECT event_seq FROM wait WHERE run_id = ? AND key = ?',
     ),
-    listEnded: this.db.pluck<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`),
     resolve: this.db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: this.db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
@@ -100,7 +99,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
        ON CONFLICT (id) DO NOTHING`,
     ),
     queue: this.db.prepare<[string]>(QUEUE_RUN),
-    saveCodeHash: this.db.prepare('UPDATE work SET code_hash = ? WHERE run_id = ?'),
     // The same for the first run of its chain.
     newestAtChain: this.db.pluck<[string], number>(
       'SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?',
@@ -123,9 +121,10 @@ export class WaitTable extends JoinedTable<WaitTables> {
     if (cancel) await this.cancel(cancel.run, cancel.reason, cancel.now)
   }
 
-  async saveCodeHash(runId: string, codeHash: string): Promise<void> {
-    await this.#runRows.saveCodeHash.run(codeHash, runId)
-  }
+  readonly saveCodeHash = this.write(
+    'UPDATE work SET code_hash = ? WHERE run_id = ?',
+    (runId: string, codeHash: string) => [codeHash, runId],
+  )
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
   async watchRun(runId: string, cancels: readonly EventWait[], now: number): Promise<boolean> {
@@ -149,9 +148,9 @@ export class WaitTable extends JoinedTable<WaitTables> {
   }
 
   /** Keys of the steps whose wait an event, another run or people have ended. */
-  listEndedWaits(runId: string): Promise<string[]> {
-    return this.#waits.listEnded.all(runId)
-  }
+  readonly listEndedWaits = this.readValues<[runId: string], string>(
+    `SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`,
+  )
 
   /** Locks a run and those that wait for its end, in the order of their ids. */
   async lockParents(runId: string): Promise<void> {
@@ -189,7 +188,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
   async closeMore(now: number): Promise<boolean> {
     const next = await this.parts.closings.take()
     if (next) await this.#cancelBelow([next], now)
-    return next !== undefined
+    return next !== null
   }
 
   async #cancelBelow(parents: Closing[], now: number): Promise<string[]> {

@@ -5,7 +5,7 @@ import { compareTested, type PreviewedRun } from '../engine/preview/compare/comp
 import { sideOfPreview } from '../engine/preview/compare/side-of-preview.ts'
 import { Portable } from '../engine/preview/portable.ts'
 import type { PreviewParts } from '../engine/preview/preview-pass.ts'
-import { replayRecorded as preview, rulesOfTest, type TestedFile } from '../engine/preview/replay-recorded.ts'
+import { previewRun, rulesOfTest, type TestedFile } from '../engine/preview/preview-run.ts'
 import { wrapCalls } from '../files/wrap-calls.ts'
 
 /**
@@ -22,7 +22,7 @@ export async function replayRecorded(workflow: AnyWorkflow, file: URL | string):
   if (recorded.did === undefined) {
     throw new Error(`${file} does not tell what the run did. Write it anew with "upshot runs test <id>".`)
   }
-  const previewed = await preview(PARTS, workflow, recorded, { rules: rulesOfTest(recorded) })
+  const previewed = await previewRun(PARTS, workflow, recorded, rulesOfTest(recorded))
   return compareTested(recorded.did, portable.side(sideOfPreview(previewed)))
 }
 

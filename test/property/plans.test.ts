@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { imagineRun } from '../../src/app/preview/plan-event.ts'
-import { previewJob } from '../../src/app/preview/preview-job.ts'
+import { PlannedFiles, type ReadFiles } from '../../src/app/preview/planned-files.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { RunContext } from '../../src/author/index.ts'
 import type { EventRecord } from '../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
+import { previewRun } from '../../src/engine/preview/preview-run.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 
 /** `UPSHOT_PLANS=10000` previews as many as the promise is about. */
@@ -90,18 +91,15 @@ test(`nothing happens in ${RUNS} plans of generated workflows`, { timeout: 600_0
         await Promise.all(begun)
       },
     })
-    const { effects: found } = await previewJob(
+    const readFiles: ReadFiles = async (_account, operation, given) => {
+      if (!['list', 'listAnew', 'find', 'get', 'hash'].includes(operation)) effects.push(operation)
+      return entry((given as { id?: string }).id ?? 'found') as never
+    }
+    const files = new PlannedFiles(readFiles, { isNew: true })
+    const { effects: found } = await previewRun(
       {
-        parts: {
-          reads: { listDeletes: async () => [], listRunEvents: async () => [], readOutput: async () => 'null' },
-          guard: DEFAULT_POLICY,
-        },
-        findWorkflow: () => undefined,
-        readFiles: async (_account, operation, given) => {
-          if (!['list', 'listAnew', 'find', 'get', 'hash'].includes(operation)) effects.push(operation)
-          return entry((given as { id?: string }).id ?? 'found') as never
-        },
-        onInvoked: () => {},
+        reads: { listDeletes: async () => [], listRunEvents: async () => [], readOutput: async () => 'null' },
+        ...{ guard: DEFAULT_POLICY, files, filesFor: files.filesFor },
         borrow: async () => (borrows ? { output: 'null', run: 'run_1' } : null),
       },
       workflow,

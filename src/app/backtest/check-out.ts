@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { UpshotError } from '../../core/errors.ts'
 
-/** The code that a backtest compares with, as a folder of modules. */
-export interface OtherCode extends AsyncDisposable {
+/** Code that a backtest tries or compares with, as a folder of modules. */
+interface OtherCode extends AsyncDisposable {
   workflowsDir: string
 }
 
@@ -69,12 +69,8 @@ async function git(folder: string, ...args: string[]): Promise<string> {
   }
 }
 
-interface WrappedModule extends AsyncDisposable {
-  workflowsDir: string
-}
-
 /** Makes such a folder of a module, whatever its name. Its own imports stay as they are. */
-export function wrapModule(path: string): WrappedModule {
+export function wrapModule(path: string): OtherCode {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-module-'))
   writeFileSync(
     join(folder, 'module.workflow.js'),

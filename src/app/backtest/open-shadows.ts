@@ -1,3 +1,4 @@
+import { describeError } from '../../core/errors.ts'
 import type { Group } from '../../core/safety/differences.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
@@ -55,27 +56,23 @@ async function previewAll(
     const isMeant = (workflow === null || id === workflow) && findShadow(config.workflowsDir, file) !== null
     if (!isMeant || (await store.listRuns({ workflow: id, since, until, limit: 1 })).length === 0) continue
     const stretch = ['--since', isoTime(since), '--until', isoTime(until), '--limit', `${MAX_RUNS}`]
-    const { document, error } = await runCommand(config, ['backtest', id, '--shadow', ...stretch], {
-      ...BOUNDS,
-      signal,
-    })
+    const args = ['backtest', id, '--shadow', ...stretch]
+    const previewed = runCommand<Printed>(config, args, { ...BOUNDS, signal }).then(describe, (error: unknown) => ({
+      ...{ code: null, groups: [], error: describeError(error).message },
+    }))
+    found.push({ workflow: id, ...(await previewed) })
     signal.throwIfAborted()
-    found.push({ workflow: id, ...readBacktest(document, error) })
   }
   return found
 }
 
+/** The part of a backtest in JSON that a rule tells of. */
 interface Printed {
   candidate: string | null
   groups: Group[]
   accepted: string[]
 }
 
-function readBacktest(
-  { data, error }: NonNullable<Awaited<ReturnType<typeof runCommand>>['document']> = {},
-  ended: Error | null,
-): Omit<ShadowBacktest, 'workflow'> {
-  if (data === undefined) return { code: null, groups: [], error: error?.message ?? ended?.message ?? 'it has no end' }
-  const { candidate, groups, accepted } = data as Printed
+function describe({ candidate, groups, accepted }: Printed): Omit<ShadowBacktest, 'workflow'> {
   return { code: candidate, groups: groups.filter(({ key }) => !accepted.includes(key)), error: null }
 }

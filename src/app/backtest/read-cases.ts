@@ -9,7 +9,7 @@ import { NOT_WANTED } from '../../engine/admit/admit-run.ts'
 import type { RunSide } from '../../engine/preview/compare/deed.ts'
 import { readHeldBy } from '../../engine/preview/compare/held.ts'
 import { type Request, readAsked, sideOfRecording } from '../../engine/preview/compare/side-of-recording.ts'
-import type { RecordedRun } from '../../engine/preview/replay-recorded.ts'
+import type { RecordedRun } from '../../engine/preview/preview-run.ts'
 
 /** The runs to look at. Times are epoch milliseconds. */
 export interface RunChoice {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Surroundings } from '../../admin/ports/surroundings.ts'
 import type { Work } from '../../admin/ports/work.ts'
-import { type ErrorCode, UpshotError } from '../../core/errors.ts'
+import { UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -25,17 +25,9 @@ const MAX_BYTES = 4_000_000
 /** Work on the whole database, each in a process of its own, so that it holds up nothing here. */
 export function openDatabasePort(config: Config, clock: Clock): DatabasePort {
   const folder = join(config.dataDir, FOLDER)
-  const run = async <Answer>(args: readonly string[], work: Work, input = ''): Promise<Answer> => {
+  const run = <Answer>(args: readonly string[], work: Work, input = '') => {
     const bounds = { ...work, input, withinMs: WITHIN_MS, mostBytes: MAX_BYTES, isAside: true }
-    const { document, error } = await runCommand(config, args, bounds)
-    // A check that finds a fault exits with 7, which is an answer.
-    if (document?.data !== undefined) return document.data as Answer
-    const { code, message, fix } = document?.error ?? {
-      code: 'internal',
-      message: 'It did not come to an end.',
-      fix: '',
-    }
-    throw new UpshotError(code as ErrorCode, message, { cause: error, fix })
+    return runCommand<Answer>(config, args, bounds)
   }
   return {
     verifyLedger: (anchors, work) =>

@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import type { Surroundings } from '../../admin/ports/surroundings.ts'
+import type { DoctorFinding, Foreseen, Surroundings } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/incoming/endpoint.ts'
 import type { Publish } from '../../core/notices.ts'
@@ -13,6 +13,7 @@ import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { describeAlerts, testAlert } from '../health/open-alerts.ts'
+import { runCommand } from '../preview/child/run-command.ts'
 import { sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
@@ -64,13 +65,15 @@ export function openSurroundings(
       tellSandbox(keeperOf(endpoint, config) === 'sandbox' ? findSandbox() : null, endpoint),
     files: openFilesPort(config, { store, clock, publish, embedded, ...(priority && { priority }) }),
     sandboxUrl: () => findSandbox() && `${findSandbox()}/account`,
+    // Code is previewed in the process of the command, so no thread of the app waits.
     async foresee(approval, signal) {
-      const { foreseeApproval } = await import('../preview/child/run-command.ts')
-      return foreseeApproval(config, approval, signal)
+      const bounds = { signal, withinMs: 120_000, mostBytes: 134_217_728 }
+      const args = ['approvals', 'show', approval, '--ahead']
+      return (await runCommand<{ foreseen: Foreseen }>(config, args, bounds)).foreseen
     },
     async examine(signal) {
-      const { runDoctor } = await import('../preview/child/run-command.ts')
-      return runDoctor(config, signal)
+      const bounds = { signal, withinMs: 60_000, mostBytes: 1_000_000 }
+      return (await runCommand<{ findings: DoctorFinding[] }>(config, ['doctor'], bounds)).findings
     },
     readSource: (frames) => readSource(config.workflowsDir, frames),
     settings: () => listSettings(config),

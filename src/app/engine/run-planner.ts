@@ -5,7 +5,7 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import { PREVIEWED_NOTHING } from '../../engine/preview/previewed.ts'
+import { PREVIEWED_NOTHING, whyOf } from '../../engine/preview/previewed.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
 import { describeEnd, sumEffects } from '../preview/describe-preview.ts'
 import { type IsolatedProcess, openIsolated, type PreviewedJob } from '../preview/isolated-process.ts'
@@ -152,12 +152,12 @@ function isEndOfProcess(error: unknown): boolean {
 
 function failed(error: unknown): PreviewedJob {
   const end = { kind: 'failed', error: describeError(error) } as const
-  return { ...PREVIEWED_NOTHING, end, unstarted: null, held: [], isSteady: true, undeclared: [] }
+  return { ...PREVIEWED_NOTHING, end, isSteady: true, undeclared: [] }
 }
 
 /** How the run would end and what it would do, in a sentence without its subject. */
 function describePlan({ end, effects, held, undeclared }: PreviewedJob): string {
-  const { would, why } = describeEnd(end)
+  const [would, why] = [describeEnd(end), whyOf(end)]
   const counts = [
     sumEffects([{ effects }]).words,
     ...(held.length > 0 ? [`${held.length} held by the guard`] : []),

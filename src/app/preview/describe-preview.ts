@@ -8,24 +8,14 @@ export function describeRefused(refused: UndeclaredEffect): string {
   return `${describeUndeclared(refused)}${place === null ? '' : ` at ${place}`}`
 }
 
-/** An end in words behind `would`, such as `fail`. `why`: as the code or the engine says it. */
-export function describeEnd(end: PreviewedEnd): { would: string; why: string | null } {
-  switch (end.kind) {
-    case 'completed':
-      return { would: 'complete', why: null }
-    case 'continued':
-      return { would: 'go on in another run', why: null }
-    case 'failed':
-      return { would: 'fail', why: `${end.error.name}: ${end.error.message}` }
-    case 'skipped':
-      return { would: 'be skipped', why: end.reason }
-    case 'halted':
-      return { would: 'wait for a person', why: end.reason }
-    case 'open':
-      return { would: `be open at step "${end.step}"`, why: end.reason }
-    default:
-      return end satisfies never
-  }
+const WOULD: Record<PreviewedEnd['kind'], string> = {
+  ...{ completed: 'complete', continued: 'go on in another run', failed: 'fail', skipped: 'be skipped' },
+  ...{ halted: 'wait for a person', open: 'be open' },
+}
+
+/** An end in words behind `would`, such as `be open at step "look"`. */
+export function describeEnd({ kind, step }: { kind: PreviewedEnd['kind']; step?: string | null }): string {
+  return `${WOULD[kind]}${step == null ? '' : ` at step "${step}"`}`
 }
 
 /** The deletes that would happen, with their bytes, and all other effects. */

@@ -11,13 +11,21 @@ import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import type { LiveReads } from '../../engine/pass/step-stub.ts'
 import { compareSides } from '../../engine/preview/compare/compare-sides.ts'
 import { sideOfPreview } from '../../engine/preview/compare/side-of-preview.ts'
-import { MAX_READ_MS } from '../../engine/preview/preview-run.ts'
+import { MAX_READ_MS } from '../../engine/preview/preview-pass.ts'
+import { type PreviewRules, previewRun } from '../../engine/preview/preview-run.ts'
+import type { Previewed } from '../../engine/preview/previewed.ts'
 import type { LoadOptions, SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { serveParent } from './child/serve-parent.ts'
 import { isolationHooks } from './hooks/isolation-hooks.ts'
-import { describeMissing, type IsolatedSettings, type LoadedCode, type PreviewedJob } from './isolated-process.ts'
-import { type PreviewedRun, type PreviewJob, type PreviewRules, previewJob } from './preview-job.ts'
+import {
+  describeMissing,
+  type IsolatedSettings,
+  type LoadedCode,
+  type PreviewedJob,
+  type PreviewJob,
+} from './isolated-process.ts'
+import { PlannedFiles } from './planned-files.ts'
 
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: IsolatedSettings; broken: LoadedCode['broken'] } | null = null
@@ -76,7 +84,11 @@ async function preview(jobs: readonly PreviewJob[], rules: PreviewRules): Promis
       if (workflow === undefined)
         throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(id, requireCode())}.`)
       const runs = [lease.runId]
-      const once = () => previewJob({ ...parts, onInvoked: (run) => runs.push(run) }, workflow, job, rules)
+      const once = () => {
+        const files = new PlannedFiles(ask('readFiles'), { isNew: job.steps.length === 0 })
+        const world = { ...parts, files, filesFor: files.filesFor, onInvoked: (run: string) => runs.push(run) }
+        return previewRun(world, workflow, job, rules)
+      }
       const previewed = await once()
       const isSteady = !isTwice || areAlike(previewed, await once())
       const sent = rules.plans ? previewed : { ...previewed, ...{ others: [], log: [] } }
@@ -85,7 +97,7 @@ async function preview(jobs: readonly PreviewJob[], rules: PreviewRules): Promis
   )
 }
 
-function areAlike(one: PreviewedRun, other: PreviewedRun): boolean {
+function areAlike(one: Previewed, other: Previewed): boolean {
   const verdict = compareSides(sideOfPreview(one), sideOfPreview(other), { withOutputs: true })
   return verdict.kind !== 'differs' && one.end.kind === other.end.kind
 }
@@ -93,7 +105,7 @@ function areAlike(one: PreviewedRun, other: PreviewedRun): boolean {
 /** Asks all workflows about an event. One of a delete that is under way counts as not our own. */
 async function match(event: EventRecord, now: number): Promise<WorkflowMatch[]> {
   const { set, settings } = requireCode()
-  const { reads, spellingsOf } = openParts(settings).parts
+  const { reads, spellingsOf } = openParts(settings)
   const parts = { store: reads, clock: new ManualClock(now), spellingsOf }
   const facts = await gatherEventFacts({ cause: { kind: 'event', event } }, parts)
   const known = 'kind' in facts ? { isSelfCaused: false, spellings: settings.spellings[event.account] ?? {} } : facts
@@ -105,22 +117,18 @@ async function match(event: EventRecord, now: number): Promise<WorkflowMatch[]> 
 
 /** The world as the parent lets this process see it. */
 function openParts({ guard, maxSteps, spellings }: IsolatedSettings) {
-  const ask =
-    (name: string) =>
-    (...given: unknown[]) =>
-      link.call<never>(name, ...given)
   return {
-    parts: {
-      reads: { listDeletes: ask('listDeletes'), listRunEvents: ask('listRunEvents'), readOutput: ask('readOutput') },
-      spellingsOf: (account: string) => spellings[account] ?? {},
-      guard,
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      live,
-    },
+    reads: { listDeletes: ask('listDeletes'), listRunEvents: ask('listRunEvents'), readOutput: ask('readOutput') },
+    spellingsOf: (account: string) => spellings[account] ?? {},
+    ...{ guard, live, borrow: ask('borrow') },
+    ...(maxSteps === undefined ? {} : { maxSteps }),
     findWorkflow: (id: string) => requireCode().set.find(id),
-    readFiles: ask('readFiles'),
-    borrow: ask('borrow'),
   }
+}
+
+/** A function of the parent. */
+function ask(name: string) {
+  return (...given: unknown[]) => link.call<never>(name, ...given)
 }
 
 function requireCode(): NonNullable<typeof code> {

@@ -10,12 +10,13 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
+import type { PreviewRules, RecordedRun } from '../../engine/preview/preview-run.ts'
+import type { Previewed } from '../../engine/preview/previewed.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { besides, Child, importFirst, loadInChild, NO_REACH } from './child/child.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
-import type { PreviewedRun, PreviewJob, PreviewRules } from './preview-job.ts'
 
 /** The project, as an isolated process is told of it. It gets no key and no address. */
 export interface IsolatedSettings {
@@ -45,8 +46,13 @@ export interface LoadedCode {
   undeclared: UndeclaredEffect[]
 }
 
+/** A run to preview; twice, to see whether it is steady. */
+export interface PreviewJob extends RecordedRun {
+  isTwice?: boolean
+}
+
 /** A run that was previewed, with the calls of its code that were refused. */
-export interface PreviewedJob extends PreviewedRun {
+export interface PreviewedJob extends Previewed {
   /** False where two previews of it differ. */
   isSteady: boolean
   undeclared: UndeclaredEffect[]

@@ -1,7 +1,7 @@
 import type { Foreseen } from '../../admin/ports/surroundings.ts'
 import type { ApprovalItem } from '../../core/safety/approval.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import type { PreviewedEffect, PreviewedEnd } from '../../engine/preview/previewed.ts'
+import { type PreviewedEffect, type PreviewedEnd, whyOf } from '../../engine/preview/previewed.ts'
 import type { IsolatedProcess } from './isolated-process.ts'
 
 type Reads = Pick<ReadStore, 'readRecordings' | 'listGuardUse'>
@@ -36,7 +36,6 @@ export async function lookAhead(
 }
 
 function describeAhead(run: string, effects: readonly PreviewedEffect[], end: PreviewedEnd): Foreseen['ahead'][number] {
-  const reason = 'error' in end ? `${end.error.name}: ${end.error.message}` : 'reason' in end ? end.reason : null
   return {
     run,
     effects: effects.length,
@@ -45,6 +44,6 @@ function describeAhead(run: string, effects: readonly PreviewedEffect[], end: Pr
       ...{ class: kind as 'delete' | 'write', step, target },
       ...{ path: asked?.path ?? null, bytes: asked?.bytes ?? null },
     })),
-    end: { kind: end.kind, step: 'step' in end ? end.step : null, reason },
+    end: { kind: end.kind, step: 'step' in end ? end.step : null, reason: whyOf(end) },
   }
 }

@@ -4,8 +4,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { FIRST_FENCE } from '../../core/runs/lease.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import type { RecordedRun } from '../../engine/preview/replay-recorded.ts'
-import type { Borrowed } from './preview-job.ts'
+import type { Borrowed, RecordedRun } from '../../engine/preview/preview-run.ts'
 
 /** Completed runs that are looked at for the result of a step. */
 const LENDERS = 10

@@ -9,18 +9,20 @@ export type ReadOperation = (typeof READS)[number]
 
 export type ReadFiles = <T>(account: string, operation: ReadOperation, given: unknown) => Promise<T>
 
+/** Each delete that has begun takes about 7 KB until it ends. */
+const DELETES_AT_ONCE = 200
+
 /** The files of the service as a plan sees them: those that it has deleted are gone. */
 export class PlannedFiles {
   readonly #read: ReadFiles
   readonly #gone = new Set<string>()
   readonly #folders = new Set<string>()
-
   readonly #deletesAtOnce: number | undefined
 
-  /** `deletesAtOnce`: deletes of one list that begin before one ends. Default: all of them. */
-  constructor(read: ReadFiles, { deletesAtOnce }: { deletesAtOnce?: number } = {}) {
+  /** `isNew`: no recording says in which order the deletes of one list begin. */
+  constructor(read: ReadFiles, { isNew }: { isNew: boolean }) {
     this.#read = read
-    this.#deletesAtOnce = deletesAtOnce
+    this.#deletesAtOnce = isNew ? DELETES_AT_ONCE : undefined
   }
 
   /** The plan deletes this target, such as `storage_a:fil_1`. */
@@ -33,7 +35,7 @@ export class PlannedFiles {
     return this.#folders.has(target)
   }
 
-  filesFor(account: string, wrap: WrapCall): FilesApi {
+  readonly filesFor = (account: string, wrap: WrapCall): FilesApi => {
     const read = <T>(operation: ReadOperation, given: unknown) => this.#read<T>(account, operation, given)
     const list = async (operation: 'list' | 'listAnew', query: ListQuery): Promise<Page> => {
       const page = await read<Page>(operation, query)

@@ -3,7 +3,7 @@ import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import type { ClaimedRun, RunCause } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Deed, RunSide } from '../../engine/preview/compare/deed.ts'
-import type { WholeRun } from '../../engine/preview/replay-recorded.ts'
+import type { WholeRun } from '../../engine/preview/preview-run.ts'
 
 /** The replacements of the texts of a recorded run. */
 export interface Rewriting {

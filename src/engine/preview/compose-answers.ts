@@ -2,9 +2,9 @@ import { type JsonValue, toJson } from '../../core/json.ts'
 import { type Checkpoint, isFinished, numberOf, stepNameOf } from '../../core/runs/step.ts'
 import type { FileState } from '../../core/safety/effect.ts'
 import type { DeleteOutcome } from '../../core/service/files-api.ts'
-import type { StubbedEffect, StubOutcome } from '../pass/step-stub.ts'
-import { type Answer, type AnswerStep, firstAnswer } from './first-answer.ts'
-import type { PreviewControl } from './preview-run.ts'
+import type { StubbedEffect } from '../pass/step-stub.ts'
+import type { PreviewControl } from './preview-pass.ts'
+import type { Answer, AnswerStep } from './previewed.ts'
 
 export interface AnswerRules {
   /** Whether reads that are not recorded are made; else nothing is asked of anybody. */
@@ -17,42 +17,60 @@ export interface AnswerRules {
   endsWhereHeld?: boolean
 }
 
+/** The files as the preview sees them. */
+interface SeenFiles {
+  /** Whether a target is a folder, once it was looked at. */
+  isFolder: (target: string) => boolean
+  /** Hears of each delete that would happen. */
+  remove: (target: string) => void
+}
+
 export interface AnswerParts {
   rules: AnswerRules
   /** The finished steps of a run, and all that it waits for. */
   steps: readonly Checkpoint[]
+  /** Reads a result that is stored apart, as JSON text. */
   readOutput: (key: string) => Promise<string>
-  /** The files as the preview sees them. Default: none is a folder, and a delete is forgotten. */
-  files?: { isFolder: (target: string) => boolean; remove: (target: string) => void }
+  /** Default: none is a folder, and a delete is forgotten. */
+  files?: SeenFiles
   /** Answers what nothing else has answered: before a live read, and after one. */
   before?: AnswerStep
   after?: AnswerStep
 }
 
+const NO_FILES: SeenFiles = { isFolder: () => false, remove: () => {} }
+
 /** Recorded answers come first, then what is given or follows from a step, and real reads last. */
 export function composeAnswers(parts: AnswerParts, control: PreviewControl): AnswerStep {
-  const { rules, steps, readOutput, files, before = answerNothing, after = answerNothing } = parts
+  const { rules, steps, readOutput, files = NO_FILES, before = answerNothing, after = answerNothing } = parts
   const { readsLive, rerun = [], fixtures = {}, endsWhereHeld = false } = rules
-  return firstAnswer([
+  const answers = [
     callAnew(rerun),
     recordedAnswers(steps, readOutput),
     standInForLink(control),
     fixedAnswers(fixtures, control),
     ...(endsWhereHeld ? [endWhereHeld(steps)] : []),
     declaredAnswers(control),
-    ...(readsLive ? [] : [assumeDeleted(control)]),
-    derivedAnswers({
-      ...control,
-      looks: readsLive,
-      ...(files && { isFolder: (target) => files.isFolder(target), onDelete: (target) => files.remove(target) }),
-    }),
+    derivedAnswers(control, files, readsLive),
     before,
     ...(readsLive ? [readLive] : []),
     after,
-  ])
+  ]
+  return async (step, about) => {
+    for (const answer of answers) {
+      const given = await answer(step, about)
+      if (given !== null) return given
+    }
+    return null
+  }
 }
 
 const answerNothing: AnswerStep = () => null
+
+/** `output`: JSON text; null where a step has no result. */
+export function completed(source: Answer['source'], output: string | null, finishedAt: number | null): Answer {
+  return { source, outcome: { status: 'completed', output, error: null, finishedAt } }
+}
 
 /** Calls the functions of reads that are to be made again. */
 function callAnew(names: readonly string[]): AnswerStep {
@@ -62,20 +80,41 @@ function callAnew(names: readonly string[]): AnswerStep {
   }
 }
 
+/** Kinds whose recorded outcome belongs to their target: another one asks for something else. */
+const BY_TARGET: readonly string[] = ['wait', 'receive', 'approve', 'send']
+
+/**
+ * Answers by the finished steps of a run's journal, wherever the code asks for them. A step of
+ * another kind or effect is another step.
+ */
+function recordedAnswers(steps: readonly Checkpoint[], readOutput: AnswerParts['readOutput']): AnswerStep {
+  const known = new Map(steps.filter(isFinished).map((step) => [step.key, step]))
+  return async ({ key, kind, effect, target }, about) => {
+    const row = known.get(key)
+    if (!row || row.kind !== kind || row.effect !== effect) return null
+    if (BY_TARGET.includes(kind) && row.target !== target) return null
+    // The journal has no result of such a step.
+    if (about.effect?.isKept === false && row.status === 'completed') return null
+    const { status, attempt, error, finishedAt } = row
+    const output = row.apartBytes === undefined ? row.output : await readOutput(key)
+    const outcome = { status: status as 'completed' | 'failed', attempt, error, finishedAt, output }
+    return { source: 'recorded', outcome, number: numberOf(row) }
+  }
+}
+
 /** An address of bytes works like a key, so the code gets one that leads nowhere. */
 function standInForLink({ now }: PreviewControl): AnswerStep {
   const value = { url: { reveal: () => 'https://plan.invalid/' }, expiresAt: null }
+  const outcome = { status: 'completed', output: 'null', error: null, value } as const
   return ({ key }) =>
-    stepNameOf(key) === 'files.downloadUrl'
-      ? { source: 'derived', outcome: { ...completeWith('null', now()), value } }
-      : null
+    stepNameOf(key) === 'files.downloadUrl' ? { source: 'derived', outcome: { ...outcome, finishedAt: now() } } : null
 }
 
 function fixedAnswers(fixtures: Readonly<Record<string, JsonValue>>, { now }: PreviewControl): AnswerStep {
   return ({ key, kind }) => {
     const name = [key, stepNameOf(key)].find((each) => Object.hasOwn(fixtures, each))
     if (kind !== 'run' || name === undefined) return null
-    return { source: 'declared', outcome: completeWith(JSON.stringify(fixtures[name]), now()) }
+    return completed('declared', JSON.stringify(fixtures[name]), now())
   }
 }
 
@@ -93,7 +132,7 @@ function declaredAnswers({ now }: PreviewControl): AnswerStep {
   return async ({ key, kind }, { effect }) => {
     if (kind !== 'run' || !effect?.dry) return null
     const output = toJson(await effect.dry(), `The \`dry\` result of step "${key}"`)
-    return { source: 'declared', outcome: completeWith(output, now()) }
+    return completed('declared', output, now())
   }
 }
 
@@ -103,84 +142,39 @@ const readLive: AnswerStep = ({ kind, effect, key }, about) => {
   return stepNameOf(key).startsWith('files.download') ? null : { source: 'live', outcome: null }
 }
 
-/** `output`: JSON text. */
-export function completeWith(output: string, finishedAt: number): StubOutcome {
-  return { status: 'completed', output, error: null, finishedAt }
-}
-
-/** Kinds whose recorded outcome belongs to their target: another one asks for something else. */
-const BY_TARGET: readonly string[] = ['wait', 'receive', 'approve', 'send']
-
-/**
- * Answers by the finished steps of a run's journal, wherever the code asks for them. A step of
- * another kind or effect is another step. `readOutput`: reads a result that is stored apart.
- */
-function recordedAnswers(steps: readonly Checkpoint[], readOutput: (key: string) => Promise<string>): AnswerStep {
-  const known = new Map(steps.filter(isFinished).map((step) => [step.key, step]))
-  return async ({ key, kind, effect, target }, about) => {
-    const row = known.get(key)
-    if (!row || row.kind !== kind || row.effect !== effect) return null
-    if (BY_TARGET.includes(kind) && row.target !== target) return null
-    // The journal has no result of such a step.
-    if (about.effect?.isKept === false && row.status === 'completed') return null
-    const { status, attempt, error, finishedAt } = row
-    const output = row.apartBytes === undefined ? row.output : await readOutput(key)
-    const outcome = { status: status as 'completed' | 'failed', attempt, error, finishedAt, output }
-    return { source: 'recorded', outcome, number: numberOf(row) }
-  }
-}
-
-interface Derived {
-  now: () => number
-  /** Aborts what is read for an answer. */
-  signal: AbortSignal
-  /** Whether a delete may look at its file; else only a recording answers it. Default true. */
-  looks?: boolean
-  /** Whether a target is a folder, once it was looked at. Default: none is. */
-  isFolder?: (target: string) => boolean
-  /** Hears of each delete that would happen. */
-  onDelete?: (target: string) => void
-}
-
 /**
  * Answers steps whose outcome follows from themselves. Sleeps end at their moment, and an event has
- * the id that it was given. A delete finds its file as it is now.
+ * the id that it was given. A delete finds its file as it is now, or as the run has read it.
  */
-function derivedAnswers(parts: Derived): AnswerStep {
+function derivedAnswers(control: PreviewControl, files: SeenFiles, readsLive: boolean): AnswerStep {
+  const derive = (output: string | null, at = control.now()) => completed('derived', output, at)
   return (step, { send, effect }) => {
-    if (step.kind === 'hook')
-      return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: step.target, expiresAt: step.dueAt }) })
-    if (step.kind === 'sleep') return derive({ finishedAt: step.dueAt ?? parts.now(), output: null })
-    if (step.kind === 'schedule') return derive({ finishedAt: parts.now(), output: 'null' })
-    if (send) return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: send.id }) })
-    if (step.effect === 'delete' && effect?.look && parts.looks !== false) return deriveDelete(parts, step, effect)
-    return null
-  }
-}
-
-/** A delete of a file that the run has read finds it in that state. */
-function assumeDeleted({ now }: Pick<Derived, 'now'>): AnswerStep {
-  return ({ effect }, about) => {
-    if (effect !== 'delete' || typeof about.effect?.asked?.path !== 'string') return null
-    const output = JSON.stringify({ outcome: 'deleted', proof: 'none' })
-    return { source: 'derived', outcome: { status: 'completed', error: null, finishedAt: now(), output } }
+    if (step.kind === 'hook') return derive(JSON.stringify({ id: step.target, expiresAt: step.dueAt }))
+    if (step.kind === 'sleep') return derive(null, step.dueAt ?? control.now())
+    if (step.kind === 'schedule') return derive('null')
+    if (send) return derive(JSON.stringify({ id: send.id }))
+    if (step.effect !== 'delete' || !effect) return null
+    if (readsLive) return deriveDelete(control, files, step, effect)
+    return typeof effect.asked?.path === 'string' ? derive(JSON.stringify(decideDelete(effect.asked, null))) : null
   }
 }
 
 async function deriveDelete(
-  { now, signal, isFolder = () => false, onDelete }: Derived,
+  { now, signal }: PreviewControl,
+  files: SeenFiles,
   { target }: Checkpoint,
   { look, expect, isFolderAllowed }: StubbedEffect,
 ): Promise<Answer | null> {
-  const found = (await look?.(signal)) ?? null
-  if (target !== null && !isFolderAllowed && isFolder(target)) {
+  if (!look) return null
+  const found = await look(signal)
+  if (target !== null && !isFolderAllowed && files.isFolder(target)) {
     const message = `${target} is a folder. To delete it with everything in it, set \`allowFolder: true\`.`
     const error = { name: 'InvalidRequestError', message }
     return { source: 'derived', outcome: { status: 'failed', error, output: null, finishedAt: now() } }
   }
   const outcome = decideDelete(found, expect)
-  if (outcome.outcome === 'deleted' && target !== null) onDelete?.(target)
-  return { ...derive({ finishedAt: now(), output: JSON.stringify(outcome) }), seen: found }
+  if (outcome.outcome === 'deleted' && target !== null) files.remove(target)
+  return { ...completed('derived', JSON.stringify(outcome), now()), seen: found }
 }
 
 /** The outcome that the client's delete would have; see `files/operations/delete.ts`. */
@@ -194,8 +188,4 @@ function isAsExpected(found: FileState, { path, bytes, modifiedAt }: FileState):
   if (path !== null && path !== found.path) return false
   if (bytes !== null && bytes !== found.bytes) return false
   return modifiedAt === null || Date.parse(modifiedAt) === Date.parse(found.modifiedAt ?? '')
-}
-
-function derive(outcome: Pick<StubOutcome, 'finishedAt' | 'output'>): Answer {
-  return { source: 'derived', outcome: { status: 'completed', error: null, ...outcome } }
 }

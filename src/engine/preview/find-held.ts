@@ -11,16 +11,7 @@ import {
 } from '../../core/safety/guard.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import type { GuardUse } from '../../core/store/effects.ts'
-import type { PreviewedEffect } from './previewed.ts'
-
-/** An effect that the guard would not let begin by itself. */
-export interface HeldEffect {
-  step: string
-  /** The limit without room, in words, with its setting. */
-  reason: string
-  /** The rule for it: people are asked, the step waits, or it fails. */
-  over: Limit['over']
-}
+import type { HeldEffect, PreviewedEffect } from './previewed.ts'
 
 /** The guard of a project, and the run as far as limits count by it. */
 export interface GuardRules {

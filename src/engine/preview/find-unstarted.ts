@@ -2,12 +2,7 @@ import { describeTrigger, planRoutes, scheduleOf } from '../../author/read-workf
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-
-/** The cause of a run, and what starts runs of the code instead. */
-export interface Unstarted {
-  by: string
-  on: string
-}
+import type { Unstarted } from './previewed.ts'
 
 /** Origins of runs that `on` decides about. Others follow from a run, or from a person. */
 const ROUTED: readonly ClaimedRun['origin'][] = ['event', 'tick', 'replay', 'plan']

@@ -3,8 +3,7 @@ import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ManualClock } from '../../core/time.ts'
 import { neverSettles, type Parking } from '../pass/parking.ts'
 import type { LiveReads, StepStub, StubFacts, StubOutcome } from '../pass/step-stub.ts'
-import type { Answer, AnswerStep } from './first-answer.ts'
-import type { Previewed, PreviewedEffect, PreviewedEnd, PreviewedStep } from './previewed.ts'
+import type { Answer, AnswerStep, Previewed, PreviewedEffect, PreviewedEnd, PreviewedStep } from './previewed.ts'
 import { Turns } from './turns.ts'
 
 /** The reason of a pass in which nothing answers. */
@@ -75,10 +74,6 @@ export class PreviewStub implements StepStub {
     }))
     this.effects.push(...adopted)
     this.others.push(...others.map((each) => ({ ...each, step: within(each.step) })))
-  }
-
-  conclude(end: PreviewedEnd, log: Previewed['log']): Previewed {
-    return { end, effects: this.effects, others: this.others, log }
   }
 
   #note(step: Checkpoint, about: StubFacts): PreviewedStep | PreviewedEffect {

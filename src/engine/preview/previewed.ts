@@ -1,6 +1,9 @@
 import type { Failure } from '../../core/errors.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Asked, FileState } from '../../core/safety/effect.ts'
 import type { FolderCount } from '../../core/safety/folders.ts'
+import type { Limit } from '../../core/safety/guard.ts'
+import type { StubFacts, StubOutcome } from '../pass/step-stub.ts'
 
 /** The effects and the end of a run, found without doing anything. */
 export interface Previewed {
@@ -11,10 +14,14 @@ export interface Previewed {
   others: PreviewedStep[]
   /** Log lines of the code. */
   log: { level: 'info' | 'warn' | 'error'; message: string; facts: object }[]
+  /** Null where the cause of the run starts this code. */
+  unstarted: Unstarted | null
+  /** Effects that the guard would hold; empty where it is not asked. */
+  held: HeldEffect[]
 }
 
 /** Of a preview that did not come to the code. */
-export const PREVIEWED_NOTHING: Omit<Previewed, 'end'> = { effects: [], others: [], log: [] }
+export const PREVIEWED_NOTHING: Omit<Previewed, 'end'> = { effects: [], others: [], log: [], unstarted: null, held: [] }
 
 export type PreviewedEnd =
   /** `output`: JSON text. */
@@ -28,12 +35,49 @@ export type PreviewedEnd =
   /** Nothing answers this step, so nobody knows how the run goes on. */
   | { kind: 'open'; step: string; reason: string }
 
+/** The reason of an end, as the code or the engine says it; null for one that needs none. */
+export function whyOf(end: PreviewedEnd): string | null {
+  if (end.kind === 'failed') return `${end.error.name}: ${end.error.message}`
+  return 'reason' in end ? end.reason : null
+}
+
+/** The cause of a run, and what starts runs of the code instead. */
+export interface Unstarted {
+  by: string
+  on: string
+}
+
+/** An effect that the guard would not let begin by itself. */
+export interface HeldEffect {
+  step: string
+  /** The limit without room, in words, with its setting. */
+  reason: string
+  /** The rule for it: people are asked, the step waits, or it fails. */
+  over: Limit['over']
+}
+
 /**
  * Where the outcome of a previewed step comes from. `recorded`: the run's journal; `live`: a real
  * read. `derived`: it follows from the step itself. `declared`: the option `dry` of the step.
  * `borrowed`: another run; `none`: no answer.
  */
-export type AnswerSource = 'recorded' | 'live' | 'derived' | 'declared' | 'borrowed' | 'none'
+type AnswerSource = 'recorded' | 'live' | 'derived' | 'declared' | 'borrowed' | 'none'
+
+/** The answer to a step of a previewed run. */
+export interface Answer {
+  source: Exclude<AnswerSource, 'none'>
+  /** Where it comes from, such as the id of a run; absent where the source says it. */
+  from?: string
+  /** Null: the step's function is called. */
+  outcome: StubOutcome | null
+  /** The place of a recorded outcome among those of its run; see `numberOf`. */
+  number?: number
+  /** State of its file now, for an effect whose run has not read it. */
+  seen?: Asked | null
+}
+
+/** Answers a step, or gives null where it knows nothing of it. Must not do anything outside. */
+export type AnswerStep = (step: Checkpoint, about: StubFacts) => Promise<Answer | null> | Answer | null
 
 export interface PreviewedStep {
   /** Its key; for a step of a run that another one invokes, behind the key of that step. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { IsolatedProcess } from '../../../src/app/preview/isolated-process.ts'
 import { imagineRun } from '../../../src/app/preview/plan-event.ts'
-import type { PreviewedRun } from '../../../src/app/preview/preview-job.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
+import type { Previewed } from '../../../src/engine/preview/previewed.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -13,7 +13,7 @@ import { openZoo } from './open-zoo.ts'
 import { type Animal, ZOO } from './zoo.ts'
 
 /** The effects, the other steps and the end that a plan tells of. */
-function listTold({ effects, others, end }: Pick<PreviewedRun, 'effects' | 'others' | 'end'>): string[] {
+function listTold({ effects, others, end }: Pick<Previewed, 'effects' | 'others' | 'end'>): string[] {
   return [...effects.map((each) => each.class), ...others.map(({ kind }) => kind), end.kind]
 }
 

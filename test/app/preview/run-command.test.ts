@@ -11,17 +11,18 @@ test('a command runs on the project of the app, and with the sandbox where the a
   // One variable of the service alone is no valid configuration.
   vi.stubEnv('SERVICE_BASE_URL', 'https://service.example/v1')
   const project = config()
-  const { document, error } = await runCommand(project, ['config', 'show'], bounds)
-  expect([error, document?.error]).toEqual([null, undefined])
-  expect(JSON.stringify(document?.data)).toContain(project.dataDir)
-  expect(JSON.stringify(document?.data)).not.toContain('service.example')
+  const data = JSON.stringify(await runCommand(project, ['config', 'show'], bounds))
+  expect(data).toContain(project.dataDir)
+  expect(data).not.toContain('service.example')
 })
 
-test('a refusal is a document, and a command that is cut off leaves none', async () => {
-  const refused = await runCommand(config(), ['approvals', 'show', 'apr_0'], bounds)
-  expect(refused.document?.error).toMatchObject({ code: 'not_found' })
-  expect((await runCommand(config(), ['version'], { ...bounds, withinMs: 1 })).document).toBeUndefined()
-  const aborted = await runCommand(config(), ['version'], { ...bounds, signal: AbortSignal.abort() })
-  expect([aborted.document, aborted.error?.name]).toEqual([undefined, 'AbortError'])
-  expect((await runCommand(config(), ['version'], { ...bounds, mostBytes: 3 })).document).toBeUndefined()
+test('a refusal is thrown as the command gives it, and a command that is cut off has its own', async () => {
+  const refused = runCommand(config(), ['approvals', 'show', 'apr_0'], bounds)
+  await expect(refused).rejects.toMatchObject({ code: 'not_found' })
+  const cut = { code: 'internal', message: '"upshot version" did not come to an end.' }
+  for (const more of [{ withinMs: 1 }, { mostBytes: 3 }, { signal: AbortSignal.abort() }]) {
+    await expect(runCommand(config(), ['version'], { ...bounds, ...more })).rejects.toMatchObject(cut)
+  }
+  const aborted = runCommand(config(), ['version'], { ...bounds, signal: AbortSignal.abort() })
+  await expect(aborted).rejects.toMatchObject({ cause: { name: 'AbortError' } })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../src/author/index.ts'
 import type { AnyWorkflow } from '../../../src/author/workflow.ts'
-import { goesOn, previewJournal } from '../../../src/engine/preview/preview-journal.ts'
+import { goesOn, previewRun } from '../../../src/engine/preview/preview-run.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { filesOf } from '../support/files-in-runs.ts'
@@ -28,7 +28,7 @@ async function judge(after: AnyWorkflow, before: AnyWorkflow = define(first), no
   expect(run.status).toBe('waiting')
   called.length = 0
   const recording = await readRecording(engine.store, run.id)
-  const { end } = await previewJournal(previewParts(engine.store), after, recording, now)
+  const { end } = await previewRun(previewParts(engine.store), after, recording, { readsLive: false, journalAt: now })
   expect(called).toEqual([])
   expect(await readRecording(engine.store, run.id)).toEqual(recording)
   if (goesOn(end)) return 'fits'

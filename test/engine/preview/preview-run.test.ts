@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../src/author/index.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { composeAnswers } from '../../../src/engine/preview/compose-answers.ts'
+import { previewPass } from '../../../src/engine/preview/preview-pass.ts'
 import { previewRun } from '../../../src/engine/preview/preview-run.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
@@ -233,7 +233,7 @@ test.each([
     }
   }
   const live = { clock, longestMs: 60_000, begin }
-  const previewed = previewRun(
+  const previewed = previewPass(
     { ...previewParts(openTestStore()), live },
     { claim: imagineRun(event, 'tidy', 0), workflow, answersFor: () => () => ({ source: 'live', outcome: null }) },
   )
@@ -266,12 +266,8 @@ test('a schedule is replayed as it was made, a new one is told and not made', as
   const before = await store.listSchedules({ limit: 9 })
   const other = await replayRecorded(store, run.id, plans('0 4 * * *'))
   expect(other.effects).toMatchObject([{ target: 'acme', body: body('0 4 * * *') }, { target: 'gone' }])
-  const planned = await previewRun(previewParts(store), {
-    claim: { ...(await readRecording(store, run.id)).claim, codeHash: null },
-    workflow: plans('0 5 * * *'),
-    answersFor: (control) =>
-      composeAnswers({ rules: { readsLive: false }, steps: [], readOutput: async () => '' }, control),
-  })
+  const { claim } = await readRecording(store, run.id)
+  const planned = await previewRun(previewParts(store), plans('0 5 * * *'), { claim, steps: [] }, { readsLive: false })
   expect(planned.effects[0]).toMatchObject({ class: 'write', target: 'acme', body: body('0 5 * * *') })
   expect(planned.end).toEqual({ kind: 'completed', output: '"planned"' })
   expect(await store.listSchedules({ limit: 9 })).toEqual(before)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
-import { previewJournal } from '../../../src/engine/preview/preview-journal.ts'
+import { previewRun } from '../../../src/engine/preview/preview-run.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { changeCode, define } from '../../support/workflows.ts'
 import { previewParts, readRecording } from '../support/previews.ts'
@@ -66,7 +66,10 @@ test('a run that answered true to a marker goes on where the marker is taken out
   const worker = await engine.start([after])
   const { id } = await engine.run('flow')
   const recording = await readRecording(engine.store, id)
-  const previewed = await previewJournal(previewParts(engine.store), cleared, recording, engine.clock.now())
+  const previewed = await previewRun(previewParts(engine.store), cleared, recording, {
+    readsLive: false,
+    journalAt: engine.clock.now(),
+  })
   expect(previewed.end.kind).toBe('open')
   await changeCode(engine, worker, [cleared])
   expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: 'true' })

@@ -2,7 +2,6 @@ import type { AnyWorkflow } from '../../../src/author/workflow.ts'
 import type { Recording } from '../../../src/core/runs/claim.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { composeAnswers } from '../../../src/engine/preview/compose-answers.ts'
 import type { PreviewParts } from '../../../src/engine/preview/preview-pass.ts'
 import { previewRun } from '../../../src/engine/preview/preview-run.ts'
 import type { Previewed } from '../../../src/engine/preview/previewed.ts'
@@ -21,11 +20,5 @@ export async function readRecording(store: Store, runId: string): Promise<Record
 
 /** Previews this code on what a run has recorded. */
 export async function replayRecorded(store: Store, runId: string, workflow: AnyWorkflow): Promise<Previewed> {
-  const { claim, steps } = await readRecording(store, runId)
-  const readOutput = (key: string) => store.readOutput(runId, key)
-  return previewRun(previewParts(store), {
-    claim,
-    workflow,
-    answersFor: (control) => composeAnswers({ rules: { readsLive: false }, steps, readOutput }, control),
-  })
+  return previewRun(previewParts(store), workflow, await readRecording(store, runId), { readsLive: false })
 }

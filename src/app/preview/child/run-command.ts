@@ -3,21 +3,12 @@ import { constants, setPriority } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { WorkDone } from '../../../admin/contract/route.ts'
-import type { DoctorFinding, Foreseen } from '../../../admin/ports/surroundings.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
 import { processEnvironment, TELLS_PARENT } from '../../../project/config/environment.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 
 /** The command line beside this program. */
 const CLI = fileURLToPath(new URL('../../../cli/main.js', import.meta.url))
-
-/** The document of a command with `--json`, or the error that left none. */
-interface CommandEnd {
-  /** Undefined where the command printed no document. */
-  document: { data?: unknown; error?: { code: string; message: string; fix: string } } | undefined
-  /** Null for exit code 0. */
-  error: Error | null
-}
 
 interface Bounds {
   signal: AbortSignal
@@ -31,15 +22,39 @@ interface Bounds {
   tell?: (work: WorkDone) => void
 }
 
+/** The document of a command with `--json`. */
+interface CommandDocument {
+  data?: unknown
+  error?: { code: string; message: string; fix: string }
+}
+
 /**
- * Runs `upshot` on this project in a process of its own, so that it holds up nothing here. The
- * process ends with the signal, after the time, and beyond the bytes of output.
+ * Runs `upshot` on this project in a process of its own, so that it holds up nothing here. Gives
+ * the data of its document, also where it exits with a finding. Throws its error, or `internal`
+ * without a document. The signal ends it, and so does too much time or output.
  */
-export function runCommand(
-  { dataDir, workflowsDir, service }: Pick<Config, 'dataDir' | 'workflowsDir' | 'service'>,
+export async function runCommand<Data>(
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'service'>,
   args: readonly string[],
-  { signal, withinMs, mostBytes, isAside = false, input = '', tell }: Bounds,
-): Promise<CommandEnd> {
+  bounds: Bounds,
+): Promise<Data> {
+  const { printed, error: cause } = await readEnd(begin(config, args, bounds), bounds.mostBytes)
+  const { data, error } = readDocument(printed)
+  if (data !== undefined) return data as Data
+  const command = `upshot ${args.join(' ')}`
+  const { code, message, fix } = error ?? {
+    code: 'internal',
+    message: `"${command}" did not come to an end.`,
+    fix: `Run "${command}" in the folder of the project: it shows how far it comes.`,
+  }
+  throw new UpshotError(code as ErrorCode, message, { cause, fix })
+}
+
+function begin(
+  { dataDir, workflowsDir, service }: Parameters<typeof runCommand>[0],
+  args: readonly string[],
+  { signal, withinMs, isAside = false, input = '', tell }: Bounds,
+): ChildProcess {
   const env = {
     ...processEnvironment(),
     ...(service.kind === 'sandbox' ? withoutService() : {}),
@@ -53,10 +68,11 @@ export function runCommand(
   child.on('message', (work) => tell?.(work as WorkDone))
   child.stdin?.end(input)
   child.stderr?.resume()
-  return readEnd(child, mostBytes)
+  return child
 }
 
-async function readEnd(child: ChildProcess, mostBytes: number): Promise<CommandEnd> {
+/** `error`: null for exit code 0. */
+async function readEnd(child: ChildProcess, mostBytes: number): Promise<{ printed: string; error: Error | null }> {
   let bytes = 0
   child.stdout?.on('data', ({ byteLength }: Buffer) => {
     bytes += byteLength
@@ -67,7 +83,7 @@ async function readEnd(child: ChildProcess, mostBytes: number): Promise<CommandE
     child.once('close', (code, signal) => resolve(code === 0 ? null : new Error(`It ended with ${code ?? signal}.`)))
   })
   const [printed, error] = await Promise.all([child.stdout ? text(child.stdout) : '', ended])
-  return { document: bytes > mostBytes ? undefined : readDocument(printed), error }
+  return { printed: bytes > mostBytes ? '' : printed, error }
 }
 
 /** An app with the sandbox leaves the variables of the service alone; so does its command. */
@@ -76,49 +92,10 @@ function withoutService(): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, '']))
 }
 
-function readDocument(text: string): CommandEnd['document'] {
+function readDocument(text: string): CommandDocument {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined
+    return {}
   }
-}
-
-/**
- * The findings of `upshot doctor` about this project. A check that hangs holds up nothing here.
- * Throws `internal` after a minute.
- */
-export async function runDoctor(
-  config: Parameters<typeof runCommand>[0],
-  signal: AbortSignal,
-): Promise<DoctorFinding[]> {
-  // It exits with 7 where a check fails, which is an answer.
-  const { document, error } = await runCommand(config, ['doctor'], { withinMs: 60_000, mostBytes: 1_000_000, signal })
-  const { findings } = (document?.data ?? {}) as { findings?: DoctorFinding[] }
-  if (findings !== undefined) return findings
-  throw new UpshotError('internal', 'The doctor did not finish.', {
-    cause: error,
-    details: { fix: 'Run "upshot doctor" in the folder of the project: it shows how far it comes.' },
-  })
-}
-
-/**
- * The effects that held runs would ask for after the list of their approval. Code is previewed in
- * the process of the command, so no thread of the app waits. Throws `internal` where it has no
- * answer within two minutes, with the message of the command.
- */
-export async function foreseeApproval(
-  config: Parameters<typeof runCommand>[0],
-  approval: string,
-  signal: AbortSignal,
-): Promise<Foreseen> {
-  const args = ['approvals', 'show', approval, '--ahead']
-  const { document, error } = await runCommand(config, args, { withinMs: 120_000, mostBytes: 134_217_728, signal })
-  const { foreseen } = (document?.data ?? {}) as { foreseen?: Foreseen }
-  if (foreseen !== undefined) return foreseen
-  const { message = 'The look ahead did not finish.' } = document?.error ?? {}
-  throw new UpshotError('internal', message, {
-    cause: error,
-    details: { fix: document?.error?.fix ?? `Run "upshot ${args.join(' ')}" in the folder of the project.` },
-  })
 }

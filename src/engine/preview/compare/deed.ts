@@ -1,5 +1,4 @@
-import type { Unstarted } from '../find-unstarted.ts'
-import type { PreviewedEffect } from '../previewed.ts'
+import type { PreviewedEffect, Unstarted } from '../previewed.ts'
 
 /** An effect of a run, as a recording or a preview knows it. */
 export interface Deed {

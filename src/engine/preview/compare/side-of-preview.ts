@@ -1,5 +1,5 @@
 import type { FileState } from '../../../core/safety/effect.ts'
-import type { Previewed, PreviewedEffect, PreviewedEnd } from '../previewed.ts'
+import { type Previewed, type PreviewedEffect, type PreviewedEnd, whyOf } from '../previewed.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 
 export function sideOfPreview({ end, effects, unstarted = null }: PreviewedSide): RunSide {
@@ -19,21 +19,9 @@ function describeEffect({ asked, expect, body, ...effect }: PreviewedEffect): De
 }
 
 function describeEnd(end: PreviewedEnd): Ending {
-  switch (end.kind) {
-    case 'completed':
-      return { kind: end.kind, text: '', output: end.output }
-    case 'continued':
-      return { kind: end.kind, text: '', output: end.input }
-    case 'failed':
-      return { kind: end.kind, text: `${end.error.name}: ${end.error.message}`, output: null }
-    case 'skipped':
-    case 'halted':
-      return { kind: end.kind, text: end.reason, output: null }
-    case 'open':
-      return { kind: end.kind, text: `step "${end.step}": ${end.reason}`, output: null }
-    default:
-      return end satisfies never
-  }
+  const text = `${end.kind === 'open' ? `step "${end.step}": ` : ''}${whyOf(end) ?? ''}`
+  const output = end.kind === 'completed' ? end.output : end.kind === 'continued' ? end.input : null
+  return { kind: end.kind, text, output }
 }
 
 /** As the ledger keeps the state that a delete requires. */

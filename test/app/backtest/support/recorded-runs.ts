@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { type Comparison, compareSides } from '../../../../src/engine/preview/compare/compare-sides.ts'
 import { sideOfPreview } from '../../../../src/engine/preview/compare/side-of-preview.ts'
-import { type RecordedRun, replayRecorded } from '../../../../src/engine/preview/replay-recorded.ts'
+import { previewRun, type RecordedRun } from '../../../../src/engine/preview/preview-run.ts'
 import { filesOf } from '../../../engine/support/files-in-runs.ts'
 import { awaitFound } from '../../../support/await-runs.ts'
 import type { TestEngine } from '../../../support/test-engine.ts'
@@ -40,7 +40,7 @@ export async function compareAll(
   { withOutputs = true, isTwice = true } = {},
 ): Promise<ComparedRun[]> {
   const parts = { reads: store, guard: DEFAULT_POLICY, filesFor: filesOf({}) }
-  const preview = (job: RecordedRun) => replayRecorded(parts, workflow, job, { rules: { readsLive: false } })
+  const preview = (job: RecordedRun) => previewRun(parts, workflow, job, { readsLive: false })
   const found: ComparedRun[] = []
   for await (const { cases } of readCases(store, { workflow: workflow.id, since: 0 }, { withOutputs })) {
     for (const { run, event, job, side, isCut } of cases) {

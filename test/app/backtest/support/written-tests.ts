@@ -8,7 +8,7 @@ import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { sideOfPreview } from '../../../../src/engine/preview/compare/side-of-preview.ts'
 import { Portable } from '../../../../src/engine/preview/portable.ts'
-import { replayRecorded as preview, rulesOfTest } from '../../../../src/engine/preview/replay-recorded.ts'
+import { previewRun, rulesOfTest } from '../../../../src/engine/preview/preview-run.ts'
 import { replayRecorded } from '../../../../src/testing/replay-recorded.ts'
 import { filesOf } from '../../../engine/support/files-in-runs.ts'
 
@@ -34,7 +34,7 @@ export async function writeTests(store: Store, workflow: AnyWorkflow): Promise<W
       const recorded = await recordRun(store, recording, { spellings: {}, portable })
       const file = join(folder, `${id}.json`)
       const output = portable.value(JSON.parse((await store.readOutput(id, null)) ?? 'null'))
-      const previewed = await preview(parts, workflow, recorded, { rules: rulesOfTest(recorded) })
+      const previewed = await previewRun(parts, workflow, recorded, rulesOfTest(recorded))
       const side = portable.side(sideOfPreview(previewed))
       writeFileSync(file, JSON.stringify({ ...recorded, did: side }))
       const { did, does } = await replayRecorded(workflow, file)

@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import type { Foreseen } from '../../../../admin/ports/surroundings.ts'
+import { describeEnd } from '../../../../app/preview/describe-preview.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { QUESTION } from '../../../../core/safety/approval.ts'
 import { type ApprovalProof, CHANGED_LIST } from '../../../../core/safety/votes/approval-proof.ts'
@@ -189,12 +190,7 @@ const EFFECTS: Column<Foreseen['ahead'][number]['list'][number]>[] = [
   { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
 ]
 
-const WOULD: Record<Foreseen['ahead'][number]['end']['kind'], string> = {
-  ...{ completed: 'complete', continued: 'go on in another run', failed: 'fail', skipped: 'be skipped' },
-  ...{ halted: 'wait for a person', open: 'be open' },
-}
-
-function formatKnown({ kind, step, reason }: Foreseen['ahead'][number]['end']): string {
-  const at = step === null ? '' : ` at step "${step}"`
-  return `Then it would ${WOULD[kind]}${at}${reason === null ? '.' : `: ${formatText(reason, 200)}`}`
+function formatKnown(end: Foreseen['ahead'][number]['end']): string {
+  const { reason } = end
+  return `Then it would ${describeEnd(end)}${reason === null ? '.' : `: ${formatText(reason, 200)}`}`
 }

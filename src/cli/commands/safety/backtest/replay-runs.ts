@@ -1,13 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
-import type { OtherCode } from '../../../../app/backtest/check-out.ts'
-import type { IsolatedProcess } from '../../../../app/preview/isolated-process.ts'
 import { refuse, UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
-import type { Group } from '../../../../core/safety/differences.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { findShadow, nameShadow } from '../../../../project/workflows/find-shadow.ts'
+import { hashModule } from '../../../../project/workflows/hash-module.ts'
 import type { Cli } from '../../../command.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
@@ -15,7 +13,7 @@ import { openCodeOf, openLiveReads, requireLoaded } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { reportDifferences } from './report-differences.ts'
-import { type Runs, withRuns } from './with-runs.ts'
+import { withRuns } from './with-runs.ts'
 
 /** Previews recorded runs, or those of a file, and reports what the code would do otherwise. */
 export function replayRuns({ out, project }: Cli, named: string | undefined, options: BacktestOptions): Promise<void> {
@@ -28,31 +26,40 @@ export function replayRuns({ out, project }: Cli, named: string | undefined, opt
     // A working tree of git is left behind by a process that just ends.
     const signal = onInterrupt()
     const { backtest } = await import('../../../../app/backtest/backtest.ts')
+    const { checkOut } = await import('../../../../app/backtest/check-out.ts')
+    const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
     await using live = rules.readsLive ? await openLiveReads(config) : null
-    const code = { store, config, trustReads: options.trustReads, readFiles: live?.readFiles }
+    const open = (folder: string | undefined, module?: string) =>
+      openCodeOf(out, workflow, {
+        ...{ store, config, trustReads: options.trustReads, readFiles: live?.readFiles, workflows: folder },
+        ...(module !== undefined && { module }),
+      })
     const shadow = options.shadow ? requireShadow(config, workflow, runs.file) : null
     const module = shadow ?? options.code
-    await using candidate = await openCandidate(out, workflow, { ...code, workflows, code: module, against })
-    const { isolated, dir, hash } = candidate
-    await using other = against === undefined ? null : await openOther(against, dir)
-    await using base = other && (await openCodeOf(out, workflow, { ...code, workflows: other.workflowsDir }))
+    if (module !== undefined) checkModule(module, { workflows, against })
+    await using alone = module === undefined ? null : await checkOut(module, config.workflowsDir)
+    await using isolated = await open(alone?.workflowsDir ?? workflows, module)
+    const dir = module === undefined ? isolated.settings.workflowsDir : dirname(resolve(module))
+    const { codeHash, starts } = requireLoaded(isolated, workflow)
+    const candidate = module === undefined ? codeHash : await hashModule(resolve(module))
+    await using other = against === undefined ? null : await checkOut(against, dir)
+    await using base = other && (await open(other.workflowsDir))
+    const was = base === null ? runs.starts : requireLoaded(base, workflow).starts
     using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })
     const found = await backtest(pages, {
       ...{ workflow, isolated, against: base, rules, withOutputs: outputs || base !== null },
-      findStarts: (known) => findStarts(runs, { workflow, isolated, base, known }),
+      findStarts: async (known) =>
+        was === null ? [] : compareStarts(runs.events, { was, is: starts, known }, runs.stretch),
       signal,
       onPreviewed: (count) => progress.set(count),
     })
     progress.end()
     const file = acceptedFile(dir, workflow, from)
     const accepted = readAccepted(file)
-    const about = { workflow, candidate: hash, against: against ?? 'recorded', accepted }
+    const about = { workflow, candidate, against: against ?? 'recorded', accepted }
     // Those of a corpus are in its file alone.
     const hasRuns = found.runs > 0 || from !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
-    const data = {
-      ...{ workflow, candidate: hash, against: about.against, ...found, isNew: !hasRuns },
-      accepted: [...accepted],
-    }
+    const data = { workflow, candidate, against: about.against, ...found, isNew: !hasRuns, accepted: [...accepted] }
     out.result(data, () => formatBacktest(found, about, out))
     const isThrottled = live?.isThrottled() ?? false
     const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
@@ -60,20 +67,6 @@ export function replayRuns({ out, project }: Cli, named: string | undefined, opt
     if (shadow === null || found.runs === 0) return
     out.note(`To replace the present module with it: mv ${shadow} ${join(dir, runs.file ?? '')}`)
   })
-}
-
-/** The differences in what starts runs, from the other code or from what production has now. */
-async function findStarts(
-  { starts, compareStarts }: Pick<Runs, 'starts' | 'compareStarts'>,
-  {
-    workflow,
-    isolated,
-    base,
-    known,
-  }: { workflow: string; isolated: IsolatedProcess; base: IsolatedProcess | null; known: readonly Group[] },
-): Promise<Group[]> {
-  const was = base === null ? starts : requireLoaded(base, workflow).starts
-  return was === null ? [] : compareStarts({ was, is: requireLoaded(isolated, workflow).starts, known })
 }
 
 /** The module of the shadow of a workflow. Throws `not_found` without one. */
@@ -84,11 +77,6 @@ function requireShadow({ workflowsDir }: Config, workflow: string, file: string 
   throw new UpshotError('not_found', `The workflow "${workflow}" has no shadow.`, {
     fix: `Write its new version beside ${module}, as ${nameShadow(module)}, with the same id.`,
   })
-}
-
-async function openOther(against: string, workflowsDir: string): Promise<OtherCode> {
-  const { checkOut } = await import('../../../../app/backtest/check-out.ts')
-  return checkOut(against, workflowsDir)
 }
 
 function readFixtures(file: string): Record<string, JsonValue> {
@@ -104,53 +92,11 @@ function readFixtures(file: string): Record<string, JsonValue> {
   }
 }
 
-/** The code that a backtest tries. */
-interface Candidate extends AsyncDisposable {
-  isolated: IsolatedProcess
-  /** The folder that its module lies in, or that of the project's modules. */
-  dir: string
-  module: string
-  hash: string | null
-}
-
-interface Wanted extends Omit<Parameters<typeof openCodeOf>[2], 'module'> {
-  /** One module of any name, in place of a folder. */
-  code: string | undefined
-  against: string | undefined
-}
-
-/** Opens an isolated process with the code of a folder, or of one module. */
-async function openCandidate(
-  out: Cli['out'],
-  workflow: string,
-  { code, against, ...wanted }: Wanted,
-): Promise<Candidate> {
-  if (code === undefined) {
-    const isolated = await openCodeOf(out, workflow, wanted)
-    const { workflowsDir } = isolated.settings
-    const { file, codeHash } = requireLoaded(isolated, workflow)
-    const close = () => isolated[Symbol.asyncDispose]()
-    return {
-      isolated,
-      dir: workflowsDir,
-      module: join(workflowsDir, file),
-      hash: codeHash,
-      [Symbol.asyncDispose]: close,
-    }
-  }
-  checkModule(code, { workflows: wanted.workflows, against })
-  const module = resolve(code)
-  const { wrapModule } = await import('../../../../app/backtest/check-out.ts')
-  const { hashModule } = await import('../../../../project/workflows/hash-module.ts')
-  await using stack = new AsyncDisposableStack()
-  const { workflowsDir } = stack.use(wrapModule(module))
-  const isolated = stack.use(await openCodeOf(out, workflow, { ...wanted, workflows: workflowsDir, module: code }))
-  const hash = await hashModule(module)
-  const held = stack.move()
-  return { isolated, dir: dirname(module), module, hash, [Symbol.asyncDispose]: () => held.disposeAsync() }
-}
-
-function checkModule(code: string, { workflows, against }: Pick<Wanted, 'workflows' | 'against'>): void {
+/** Throws where the code of one module is named beside other code. */
+function checkModule(
+  code: string,
+  { workflows, against }: { workflows: string | undefined; against: string | undefined },
+): void {
   if (workflows !== undefined) {
     throw refuse('--code and --workflows both name the code that is tried.', 'Leave one of them out.')
   }

@@ -1,7 +1,8 @@
 import type { compareStarts } from '../../../../app/backtest/compare-starts.ts'
 import type { CasePage, RunChoice } from '../../../../app/backtest/read-cases.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import type { Group, Starts } from '../../../../core/safety/differences.ts'
+import type { Starts } from '../../../../core/safety/differences.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { commandClock } from '../../../command-clock.ts'
 import { readMoments } from '../../../input/parse-option.ts'
@@ -11,7 +12,7 @@ import type { BacktestOptions } from './backtest-options.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
-export interface Runs {
+interface Runs {
   config: Config
   workflow: string
   /** Asked by an isolated process while it previews. */
@@ -21,8 +22,9 @@ export interface Runs {
   file: string | null
   /** Of the workflow in production, or as the corpus was saved; null: it is not there. */
   starts: Starts | null
-  /** Compares what starts two versions of it, over the time of the runs. */
-  compareStarts: (sides: Parameters<typeof compareStarts>[1]) => Promise<Group[]>
+  /** The events of the time of the runs; null: a corpus has none. */
+  events: Pick<ReadStore, 'listEvents'> | null
+  stretch: Parameters<typeof compareStarts>[2]
 }
 
 /** Opens the database, or a corpus in its place, for as long as `use` takes. */
@@ -36,28 +38,18 @@ export async function withRuns(
   if (from !== undefined) return use(await openCorpus(project, from, named))
   const workflow = named ?? ''
   const { readCases } = await import('../../../../app/backtest/read-cases.ts')
-  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
   return project.withReads(async (store, config) => {
     const choice = chooseRuns(workflow, options)
     const pages = readCases(store, choice, { withOutputs: outputs })
     const known = (await store.listWorkflows()).find(({ id }) => id === workflow)
     const starts = known === undefined ? null : { ...known, limits: null }
     const stretch = { ...choice, until: choice.until ?? commandClock.now() }
-    return use({
-      config,
-      workflow,
-      store,
-      pages,
-      file: known?.file ?? null,
-      starts,
-      compareStarts: (sides) => compareStarts(store, sides, stretch),
-    })
+    return use({ config, workflow, store, pages, file: known?.file ?? null, starts, events: store, stretch })
   })
 }
 
 async function openCorpus(project: Project, file: string, named: string | undefined): Promise<Runs> {
   const { readCorpus } = await import('../../../../app/backtest/corpus/corpus-file.ts')
-  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
   const { head, pages } = readCorpus(file)
   const { workflow, starts, savedAt } = head
   if (named !== undefined && workflow !== named) {
@@ -67,10 +59,7 @@ async function openCorpus(project: Project, file: string, named: string | undefi
   }
   const config = await project.load({}, { isSandbox: true })
   const stretch = { since: savedAt, until: savedAt }
-  return {
-    ...{ config, workflow, store: NO_STORE, pages, file: null, starts },
-    compareStarts: (sides) => compareStarts(null, sides, stretch),
-  }
+  return { config, workflow, store: NO_STORE, pages, file: null, starts, events: null, stretch }
 }
 
 /** The runs that the options name; those of a week without `since`. */

@@ -42,8 +42,6 @@ const planFile = z.object({
 /** The deletes and writes of a plan, as a file keeps them. */
 export type PlanFile = z.infer<typeof planFile>
 
-/** Of an effect of the plan. */
-
 /** The deletes and writes that a plan lists. Throws `conflict` for effects of other runs. */
 export function describePlanFile(
   plan: Pick<PreviewedJob, 'effects' | 'undeclared'>,

@@ -74,10 +74,10 @@ export function formatFindings(plan: PreviewedJob, layout: Layout): string[] {
 
 /** With what the run would give. */
 function formatEnd(end: PreviewedJob['end']): string {
-  const { would, why } = describeEnd(end)
+  const would = describeEnd(end)
   if (end.kind === 'completed') return `${would}: ${formatText(end.output, 200)}`
   if (end.kind === 'continued') return `${would}, with the input ${formatText(end.input, 200)}`
-  return `${would}: ${end.kind === 'failed' ? formatFailure(end.error) : formatText(why ?? '', 300)}`
+  return `${would}: ${end.kind === 'failed' ? formatFailure(end.error) : formatText(end.reason, 300)}`
 }
 
 const EFFECTS: Column<PreviewedEffect>[] = [

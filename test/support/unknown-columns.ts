@@ -34,7 +34,7 @@ const PLAIN_COLUMNS: Record<string, string> = {
   unmatched_tally: 'type',
   capture: 'id endpoint_id sealed',
   event: 'identity id account type origin body_hash',
-  event_block: 'filter',
+  event_filter: 'filters',
   workflow: 'id file input',
   route: 'workflow event_type',
   worker_workflow: 'worker workflow',

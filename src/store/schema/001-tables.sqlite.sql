@@ -22,10 +22,11 @@ CREATE UNIQUE INDEX event_identity ON event (segment, identity);
 CREATE VIEW full_event AS
   SELECT 0 AS stream, seq, id, account, type, origin, created_at, received_at, body FROM event;
 
--- The Bloom filter of each full block of 65,536 events.
-CREATE TABLE event_block (
+-- The Bloom filters of 32 blocks of 65,536 events, up to and including the event `seq`.
+CREATE TABLE event_filter (
   number      INTEGER PRIMARY KEY,
-  filter      BLOB NOT NULL
+  seq         INTEGER NOT NULL,
+  filters     BLOB NOT NULL
 ) STRICT;
 
 -- The files and ids that an event tells of, for blocks of 4,096 events. `subject`: 48 bits of a

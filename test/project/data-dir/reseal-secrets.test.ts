@@ -214,7 +214,7 @@ test('every BLOB column is known as sealed or not sealed', () => {
     'large_output.packed',
     'event.body_hash',
     'event.identity',
-    'event_block.filter',
+    'event_filter.filters',
     'approval_vote.signature',
     'effect_seal.digest',
     'effect_seal.mac',

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { keepPlan } from '../database/connection.ts'
+import { BlockFilters, groupOf } from './block-filters.ts'
 
 /** Events per block and per index segment; `blockRows` is a multiple of `segmentRows`. */
 export interface RowCounts {
@@ -7,8 +7,10 @@ export interface RowCounts {
   segmentRows: number
 }
 
-/** Filters that searches keep: 48 MB. */
-const MAX_STORED = 256
+/** Events to a block, which has one filter. */
+const BLOCK_ROWS = 65_536
+/** Events to a segment of the index: few, so that a commit's new entries share few pages. */
+export const SEGMENT_ROWS = 512
 
 /**
  * Tells new events from known ones: a filter per block, in memory, says which blocks of the index
@@ -18,10 +20,9 @@ export class KnownEvents {
   readonly #counts: RowCounts
   readonly #db: Database
   #prepared: Statements | null = null
-  readonly #filters: BloomFilter[] = []
-  /** Filters that searches have read, by the number of their block. */
-  readonly #stored = new Map<number, BloomFilter>()
-  #isLoaded = false
+  readonly #filters: BlockFilters
+  /** Whether each transaction begins with all events in the filters: from its first event on. */
+  #isComplete = false
   /** The last row in the filters. */
   #filteredTo = 0
   /** The last row in the filters that no rollback can remove. */
@@ -30,6 +31,7 @@ export class KnownEvents {
   constructor(db: Database, counts: RowCounts = { blockRows: BLOCK_ROWS, segmentRows: SEGMENT_ROWS }) {
     this.#db = db
     this.#counts = counts
+    this.#filters = new BlockFilters(counts.blockRows)
   }
 
   get #sql(): Statements {
@@ -39,9 +41,7 @@ export class KnownEvents {
 
   /** Adds the events that other processes stored since the last transaction. */
   begun(): void {
-    if (!this.#isLoaded) return
-    const newest = this.#sql.newest.get() ?? 0
-    if (newest > this.#filteredTo) this.#addMissing()
+    if (this.#isComplete) this.#takeIn(this.#newest())
     this.#committedTo = this.#filteredTo
   }
 
@@ -52,96 +52,74 @@ export class KnownEvents {
 
   /** The number of a known event, null for a new one. */
   find(identity: Buffer): number | null {
-    this.#loadFilters()
-    for (let block = this.#filters.length - 1; block >= 0; block--) {
-      const seq =
-        this.#filters[block]?.mayHold(identity) === true
-          ? this.#searchSegments(this.#segmentsOf(block), identity)
-          : null
-      if (seq !== null) return seq
-    }
-    return null
+    this.#complete()
+    return this.#searchBlocks(this.#filters.find(identity), identity)
   }
 
-  /** As `find`, outside a transaction too: by the stored filters of the full blocks. */
+  /** As `find`, outside a transaction too: the events behind the last full block have no filter. */
   search(identity: Buffer): number | null {
-    const newest = this.#blockOf(this.#sql.newest.get() ?? 0)
-    for (let block = newest; block >= 0; block--) {
-      const filter = block === newest ? null : this.#readStored(block, newest)
-      const seq = filter?.mayHold(identity) === false ? null : this.#searchSegments(this.#segmentsOf(block), identity)
-      if (seq !== null) return seq
-    }
-    return null
-  }
-
-  /** Kept, but for the block that was full last: the transaction that filled it may roll back. */
-  #readStored(block: number, newest: number): BloomFilter | null {
-    const kept = this.#stored.get(block)
-    if (kept) return kept
-    const saved = this.#sql.loadFilter.get(block)
-    if (saved === undefined) return null
-    const filter = new BloomFilter(this.#counts.blockRows, saved)
-    if (block < newest - 1 && this.#stored.size < MAX_STORED) this.#stored.set(block, filter)
-    return filter
+    const newest = this.#blockOf(this.#newest())
+    this.#takeIn(newest * this.#counts.blockRows - 1)
+    return this.#searchBlocks([newest, ...this.#filters.find(identity)], identity)
   }
 
   /** Number and segment for a new event, which is known from now on. */
   add(identity: Buffer): { seq: number; segment: number } {
-    this.#loadFilters()
+    this.#complete()
     const seq = this.#filteredTo + 1
-    this.#addToFilter(seq, identity)
-    return { seq, segment: Math.floor(seq / this.#counts.segmentRows) }
+    const block = this.#blockOf(seq)
+    const full = groupOf(block - 1)
+    if (seq % this.#counts.blockRows === 0)
+      this.#sql.saveGroup.run(full, this.#filteredTo, this.#filters.readGroup(full))
+    this.#filters.add(block, identity)
+    this.#filteredTo = seq
+    return { seq, segment: this.#segmentOf(seq) }
   }
 
-  #searchSegments({ from, to }: { from: number; to: number }, identity: Buffer): number | null {
-    for (let segment = to - 1; segment >= from; segment--) {
-      const seq = this.#sql.find.get(segment, identity)
+  #complete(): void {
+    if (this.#isComplete) return
+    this.#isComplete = true
+    this.begun()
+  }
+
+  #newest(): number {
+    return this.#sql.newest.get() ?? 0
+  }
+
+  #searchBlocks(blocks: readonly number[], identity: Buffer): number | null {
+    const perBlock = this.#counts.blockRows / this.#counts.segmentRows
+    for (const block of blocks) {
+      const seq = this.#sql.find.get((block + 1) * perBlock - 1, block * perBlock, identity)
       if (seq !== undefined) return seq
     }
     return null
   }
 
-  #segmentsOf(block: number): { from: number; to: number } {
-    const perBlock = this.#counts.blockRows / this.#counts.segmentRows
-    return { from: block * perBlock, to: (block + 1) * perBlock }
+  #segmentOf(seq: number): number {
+    return Math.floor(seq / this.#counts.segmentRows)
   }
 
   #blockOf(seq: number): number {
     return Math.floor(seq / this.#counts.blockRows)
   }
 
-  #addToFilter(seq: number, identity: Buffer): void {
-    const block = this.#blockOf(seq)
-    const full = this.#filters[block - 1]
-    if (full && !this.#filters[block]) this.#sql.saveFilter.run(block - 1, full.toBytes())
-    const filter = this.#filters[block] ?? new BloomFilter(this.#counts.blockRows)
-    this.#filters[block] = filter
-    filter.add(identity)
-    this.#filteredTo = seq
-  }
-
-  #addMissing(): void {
-    for (const { seq, identity } of this.#sql.identitiesAfter.all(this.#filteredTo)) this.#addToFilter(seq, identity)
-  }
-
-  /** Runs at the first event of a process. Only the current block has no stored filter. */
-  #loadFilters(): void {
-    if (this.#isLoaded) return
-    this.#isLoaded = true
-    const newest = this.#sql.newest.get() ?? 0
-    for (let block = 0; block <= this.#blockOf(newest); block++) {
-      const saved = block < this.#blockOf(newest) ? this.#sql.loadFilter.get(block) : undefined
-      this.#filters.push(saved ? new BloomFilter(this.#counts.blockRows, saved) : this.#buildFilter(block))
+  /** Adds the events up to this one: from saved groups, and from the index what is in none. */
+  #takeIn(to: number): void {
+    while (this.#filteredTo < to) {
+      const from = this.#filteredTo + 1
+      const block = this.#blockOf(from)
+      const saved = this.#sql.loadGroup.get(groupOf(block), from)
+      if (saved) this.#filters.setGroup(groupOf(block), saved.filters)
+      this.#filteredTo = saved?.seq ?? this.#addRows(block, from, to)
     }
-    this.#filteredTo = newest
-    this.#committedTo = newest
   }
 
-  #buildFilter(block: number): BloomFilter {
-    const filter = new BloomFilter(this.#counts.blockRows)
-    const { from, to } = this.#segmentsOf(block)
-    for (const identity of this.#sql.identitiesOf.iterate(from, to)) filter.add(identity)
-    return filter
+  /** Adds the events of a block up to this one, and gives the last. */
+  #addRows(block: number, from: number, to: number): number {
+    const last = Math.min(to, (block + 1) * this.#counts.blockRows - 1)
+    for (const identity of this.#sql.identities.iterate(this.#segmentOf(from), this.#segmentOf(last), from))
+      this.#filters.add(block, identity)
+    return last
   }
 }
 
@@ -151,78 +129,26 @@ function prepareStatements(db: Database) {
   return {
     // Index: primary key.
     newest: db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck(),
-    identitiesAfter: db.prepare<[number], { seq: number; identity: Buffer }>(
-      'SELECT seq, identity FROM event WHERE seq > ? ORDER BY seq',
-    ),
-    // Index: event_identity.
+    // Index: event_identity. The segments of a block, newest first.
     find: db
-      .prepare<[number, Uint8Array], number>(keepPlan('SELECT seq FROM event WHERE segment = ? AND identity = ?'))
+      .prepare<[number, number, Uint8Array], number>(
+        `WITH RECURSIVE searched (number) AS (SELECT ? UNION ALL SELECT number - 1 FROM searched WHERE number > ?)
+         SELECT seq FROM searched CROSS JOIN event ON segment = number AND identity = +?`,
+      )
       .pluck(),
-    identitiesOf: db
-      .prepare<[number, number], Buffer>('SELECT identity FROM event WHERE segment >= ? AND segment < ?')
+    // The plus keeps it from the primary key, whose rows have the bodies.
+    identities: db
+      .prepare<[number, number, number], Buffer>(
+        'SELECT identity FROM event WHERE segment >= ? AND segment <= ? AND +seq >= ?',
+      )
       .pluck(),
     // Index: primary key.
-    loadFilter: db.prepare<[number], Buffer>(keepPlan('SELECT filter FROM event_block WHERE number = ?')).pluck(),
-    saveFilter: db.prepare(
-      `INSERT INTO event_block (number, filter) VALUES (?, ?)
-       ON CONFLICT (number) DO UPDATE SET filter = excluded.filter`,
+    loadGroup: db.prepare<[number, number], { seq: number; filters: Buffer }>(
+      'SELECT seq, filters FROM event_filter WHERE number = +? AND seq >= ?',
+    ),
+    saveGroup: db.prepare(
+      `INSERT INTO event_filter (number, seq, filters) VALUES (?, ?, ?)
+       ON CONFLICT (number) DO UPDATE SET seq = excluded.seq, filters = excluded.filters`,
     ),
   }
-}
-
-/** Events to a block, which has one filter. */
-const BLOCK_ROWS = 65_536
-/** Events to a segment of the index: few, so that a commit's new entries share few pages. */
-export const SEGMENT_ROWS = 512
-
-const BITS_PER_KEY = 24
-const PROBES = 6
-const LINE_WORDS = 16
-const LINE_BITS = LINE_WORDS * 32
-
-/**
- * A Bloom filter over event identities: no false negatives, 2 false positives in 10,000 when full.
- * All bits of a key are in one cache line of 64 bytes, so a lookup reads memory once.
- */
-export class BloomFilter {
-  readonly #words: Uint32Array
-  readonly #lines: number
-
-  constructor(rows: number, bytes?: Uint8Array) {
-    this.#lines = Math.ceil((rows * BITS_PER_KEY) / LINE_BITS)
-    this.#words = new Uint32Array(this.#lines * LINE_WORDS)
-    if (bytes) new Uint8Array(this.#words.buffer).set(bytes)
-  }
-
-  add(identity: Buffer): void {
-    const line = this.#findLine(identity)
-    for (let probe = 0; probe < PROBES; probe++) {
-      const bit = probeBit(identity, probe)
-      const at = line + (bit >>> 5)
-      this.#words[at] = (this.#words[at] ?? 0) | (1 << (bit & 31))
-    }
-  }
-
-  mayHold(identity: Buffer): boolean {
-    const line = this.#findLine(identity)
-    for (let probe = 0; probe < PROBES; probe++) {
-      const bit = probeBit(identity, probe)
-      if ((((this.#words[line + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1) === 0) return false
-    }
-    return true
-  }
-
-  /** The bytes that the constructor accepts. */
-  toBytes(): Buffer {
-    return Buffer.from(this.#words.buffer)
-  }
-
-  #findLine(identity: Buffer): number {
-    return (identity.readUInt32LE(0) % this.#lines) * LINE_WORDS
-  }
-}
-
-/** An identity is random bytes: four choose the line, two more choose each bit in it. */
-function probeBit(identity: Buffer, probe: number): number {
-  return identity.readUInt16LE(4 + probe * 2) % LINE_BITS
 }

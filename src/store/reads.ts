@@ -8,7 +8,6 @@ import type { SetupCache } from './tables/incoming/setup-cache.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import { type prepareFirstClaimable, readRecordings } from './tables/runs/claim-reader.ts'
 import { packOutput } from './tables/runs/output-table.ts'
-import type { PruneCounts } from './tables/upkeep/prune-counts.ts'
 
 /** The parts of tables of each driver that reads ask. */
 interface OwnTables {
@@ -27,7 +26,6 @@ interface OwnTables {
      */
     findClaimable: ReturnType<typeof prepareFirstClaimable>
   }
-  pruneCounts: PruneCounts
 }
 
 type Tables = ReturnType<typeof openSharedTables> & OwnTables

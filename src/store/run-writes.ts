@@ -12,7 +12,6 @@ import type { openSharedTables } from './tables/open-shared-tables.ts'
 import type { Ending, Park } from './tables/runs/run-table.ts'
 import type { Workers } from './tables/runs/workers.ts'
 import { isInLedger } from './tables/safety/effect-table.ts'
-import type { Pruning } from './tables/upkeep/pruning.ts'
 
 /** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
@@ -21,7 +20,7 @@ const MAX_RELEASED = 500
 const MAX_SLICES = 4
 
 /** The tables that both databases open, each in its own way where it is other. */
-export type Tables = ReturnType<typeof openSharedTables> & { workers: Workers; retention: Pruning }
+export type Tables = ReturnType<typeof openSharedTables> & { workers: Workers }
 
 /** The writes about runs that take several tables. */
 export const RUN_WRITES = {

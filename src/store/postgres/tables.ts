@@ -1,6 +1,4 @@
 import { openSharedTables } from '../tables/open-shared-tables.ts'
-import { PruneCounts } from '../tables/upkeep/prune-counts.ts'
-import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import type { Connection } from './database/connection.ts'
 import { DATABASE_NOW } from './database/direct-session.ts'
@@ -20,9 +18,9 @@ import { WeekTable } from './upkeep/week-table.ts'
 
 export function openTables(db: Connection, vault: Vault) {
   const events = new EventTable(db)
-  const shared = openSharedTables(db, vault, events)
   const weeks = new WeekTable(db)
   const bodies = new BodyPruning(db, { weeks })
+  const shared = openSharedTables(db, vault, { events, weeks, bodies })
   return {
     ...shared,
     /** Takes part in every transaction. */
@@ -30,20 +28,6 @@ export function openTables(db: Connection, vault: Vault) {
     events,
     weeks,
     claims: new Claims(db, { reader: shared.claimReader }),
-    retention: new Pruning(db, {
-      ...shared,
-      driver: {
-        edge: (kind) => weeks.edge(kind),
-        pruneBodies: (slice) => bodies.prune(slice),
-      },
-    }),
-    pruneCounts: new PruneCounts(db, {
-      ...shared,
-      driver: {
-        weeks,
-        countBodies: (before, limit) => bodies.count(before, limit),
-      },
-    }),
     serverRoom: new ServerRoomView(db, { weeks }),
     workers: new WorkerTable(db, shared),
     arrivals: new DeliverySaves(db),

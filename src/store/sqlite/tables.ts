@@ -1,8 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Database, Statement } from 'better-sqlite3'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
-import { PruneCounts } from '../tables/upkeep/prune-counts.ts'
-import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import { openConnection } from './database/connection.ts'
 import { WriteProbe } from './database/write-probe.ts'
@@ -15,28 +13,13 @@ import { BodyPruning } from './upkeep/body-pruning.ts'
 
 export function openTables(raw: Database, vault: Vault, db = openConnection(raw)) {
   const events = new EventTable(db)
-  const shared = openSharedTables(db, vault, events)
-  const { claimReader, gates, unmatched, workflows } = shared
   const bodies = new BodyPruning(db, { events })
+  const shared = openSharedTables(db, vault, { events, weeks: NO_WEEKS, bodies })
+  const { claimReader, gates, unmatched, workflows } = shared
   return {
     ...shared,
     events,
     claims: new Claims(db, { reader: claimReader, workflows }),
-    retention: new Pruning(db, {
-      ...shared,
-      driver: {
-        // A file gives no space back however its rows go, so it has no weeks.
-        edge: async () => Number.MAX_SAFE_INTEGER,
-        pruneBodies: (slice) => bodies.prune(slice),
-      },
-    }),
-    pruneCounts: new PruneCounts(db, {
-      ...shared,
-      driver: {
-        weeks: { list: async () => [], measure: async () => 0 },
-        countBodies: (before, limit) => bodies.count(before, limit),
-      },
-    }),
     changes: openChangeCount(db.raw),
     deliveries: new DeliveryTable(db, { events, unmatched }),
     eventSearch: new EventSearcher(db),
@@ -45,6 +28,9 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(raw)
     writeProbe: new WriteProbe(db),
   }
 }
+
+/** A file gives no space back however its rows go, so it has no weeks. */
+const NO_WEEKS = { list: async () => [], measure: async () => 0, edge: async () => Number.MAX_SAFE_INTEGER }
 
 /**
  * A number that changes with every commit: `data_version` counts those of other connections,

@@ -48,6 +48,8 @@ import { StopTable } from './safety/stop-table.ts'
 import { ScheduleTable } from './schedules/schedule-table.ts'
 import { TickTable } from './schedules/tick-table.ts'
 import { RunSearch } from './search/run-search.ts'
+import { PruneCounts } from './upkeep/prune-counts.ts'
+import { type PruneDriver, Pruning } from './upkeep/pruning.ts'
 import { TextErasures } from './upkeep/text-erasures.ts'
 import { TextSearch } from './upkeep/text-search.ts'
 import { ApprovalWaits } from './waits/approval-waits.ts'
@@ -56,7 +58,11 @@ import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
 /** The tables that both databases have in the same shape, on one connection. */
-export function openSharedTables(db: Connection, vault: Vault, events: Events) {
+export function openSharedTables(
+  db: Connection,
+  vault: Vault,
+  { events, ...driver }: PruneDriver & { events: Events },
+) {
   const schedules = new ScheduleTable(db)
   const ticks = new TickTable(db, { schedules })
   const gates = new GateTable(db)
@@ -95,6 +101,8 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     textSearch,
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { ticks }),
+    retention: new Pruning(db, { audits, effects, seals, ...driver }),
+    pruneCounts: new PruneCounts(db, { seals, ...driver }),
     runSearch: new RunSearch(db, { events, told }),
     bulkSlices: new BulkSlices(db, { bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, told, waits }),

@@ -2,7 +2,7 @@ import { readIdTime } from '../../../core/ids.ts'
 import { WEEK_KINDS, type WeekKind } from '../../../core/store/retention.ts'
 import type { ServerRoom, ServerState, WeekRoom } from '../../../core/store/server.ts'
 import { JoinedTable, Table } from '../../connection.ts'
-import type { Week } from '../../tables/upkeep/prune-counts.ts'
+import type { Week } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
 import type { WeekTable } from '../upkeep/week-table.ts'
 

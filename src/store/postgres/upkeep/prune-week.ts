@@ -6,7 +6,7 @@ import {
   type WeekKind,
   weekBoundOf,
 } from '../../../core/store/retention.ts'
-import type { Week } from '../../tables/upkeep/prune-counts.ts'
+import type { Week } from '../../tables/upkeep/pruning.ts'
 import { isPassing } from '../database/postgres-fault.ts'
 import type { RunBounds, ScannedRuns, WeekTable } from './week-table.ts'
 

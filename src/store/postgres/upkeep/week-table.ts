@@ -2,7 +2,7 @@ import { firstId, readIdTime } from '../../../core/ids.ts'
 import type { WeekKind } from '../../../core/store/retention.ts'
 import { Table } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
-import type { Week } from '../../tables/upkeep/prune-counts.ts'
+import type { Week } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** Ages of runs, as moments; null: such runs are kept for ever. */

@@ -9,7 +9,7 @@ import {
 } from '../../../core/safety/approval.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import { Table } from '../../connection.ts'
-import { afterAll } from '../../rows/build-where.ts'
+import { prepareIds } from '../prepare-ids.ts'
 
 /** Selects approvals; every part narrows. */
 interface ApprovalFilter {
@@ -28,10 +28,6 @@ export class ApprovalSearch extends Table {
          AND (CAST(@status AS text) IS NULL
            OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
          AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
-    ),
-    // Index: primary key.
-    ids: this.db.pluck<[string, string, number], string>(
-      'SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
     ),
     // Index: approval_open, so that the overview reads no history.
     listOpen: this.db.prepare<[ListQuery], ApprovalRow>(
@@ -86,9 +82,7 @@ export class ApprovalSearch extends Table {
   }
 
   /** Ids that begin so, oldest first. */
-  async listApprovalIds(beginning: string, limit: number): Promise<string[]> {
-    return await this.#sql.ids.all(beginning, afterAll(beginning), limit)
-  }
+  readonly listApprovalIds = prepareIds(this.db, 'approval')
 
   /** In their order, numbered above `after`. */
   async listApprovalItems({

@@ -3,7 +3,8 @@ import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incom
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Dialect } from '../../dialect.ts'
-import { afterAll, buildWhere, type Condition, given } from '../../rows/build-where.ts'
+import { buildWhere, type Condition, given } from '../../rows/build-where.ts'
+import { prepareIds } from '../prepare-ids.ts'
 import type { Events } from './events.ts'
 
 type DeliveryRow = Omit<DeliveryRecord, 'facts'> & { facts: string }
@@ -16,10 +17,9 @@ function readDelivery(row: DeliveryRow): DeliveryRecord {
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
 export class DeliveryLedger extends JoinedTable<{ events: Events }> {
-  // Index: primary key, for both.
-  readonly #ids = this.db.pluck<[string, string, number], string>(
-    'SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
-  )
+  /** Ids that begin so, oldest first. */
+  readonly listDeliveryIds = prepareIds(this.db, 'delivery')
+  // Index: primary key.
   readonly #find = this.db.prepare<[string], DeliveryRow & { seq: number | null }>(
     `SELECT ${COLUMNS}, event_seq AS seq FROM delivery WHERE id = ?`,
   )
@@ -44,11 +44,6 @@ export class DeliveryLedger extends JoinedTable<{ events: Events }> {
       `SELECT ${COLUMNS} FROM delivery ${this.db.sql.along(index)} ${where} ORDER BY id DESC LIMIT ?`,
     )
     return (await rows.all(...values, limit)).map(readDelivery)
-  }
-
-  /** Ids that begin so, oldest first. */
-  listDeliveryIds(beginning: string, limit: number): Promise<string[]> {
-    return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
   /**

@@ -57,15 +57,9 @@ export class Permits extends JoinedTable<PermitTables> {
    * no second time.
    */
   async beginEffects(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
-    const { reserved, runs, stops, waits } = this.parts
-    // Before any run's row, as in every other decision about effects.
-    await stops.lock()
-    if (!(await runs.lock(lease))) throw describeStale(lease)
-    await reserved.release(lease, null)
-    if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
-    const inForce = await stops.listStops()
-    const judged: JudgedAsk[] = []
-    for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { ...options, inForce }))
+    await this.#lock(lease)
+    await this.parts.reserved.release(lease, null)
+    const judged = await this.#judgeAll(lease, asks, options)
     const stopped = judged.find(({ permit }) => permit?.kind === 'stopped')
     if (options.together === true && stopped) for (const each of judged) each.permit = stopped.permit
     const open = judged.filter(({ permit }) => permit === null)
@@ -86,9 +80,8 @@ export class Permits extends JoinedTable<PermitTables> {
     shares: readonly EffectShare[],
     { now }: Pick<AskOptions, 'now'>,
   ): Promise<ListRoom> {
-    const { reserved, runs, stops } = this.parts
-    await stops.lock()
-    if (!(await runs.lock(lease))) throw describeStale(lease)
+    const { reserved, stops } = this.parts
+    await this.#lock(lease)
     await reserved.release(lease, list.number)
     if (findStop(await stops.listStops(), list.sources)) return { kind: 'stopped' }
     const used = await this.#listUsed(
@@ -111,26 +104,37 @@ export class Permits extends JoinedTable<PermitTables> {
     { list, room }: { list: EffectList; room: ListRoom | null },
     options: Omit<AskOptions, 'together'>,
   ): Promise<(EffectPermit | null)[]> {
-    const { reserved, runs, stops, waits } = this.parts
-    await stops.lock()
-    if (!(await runs.lock(lease))) throw describeStale(lease)
-    if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
+    await this.#lock(lease)
     const { now } = options
-    const inForce = await stops.listStops()
-    const judged: JudgedAsk[] = []
-    for (const ask of asks)
-      judged.push(await this.#judge(lease.runId, ask, { ...options, inForce, beside: list.sources }))
+    const judged = await this.#judgeAll(lease, asks, { ...options, beside: list.sources })
     const open = judged.filter(({ permit }) => permit === null)
     if (room?.kind === 'full' && open.length > 0) await this.#refuse(open, room.limit, options)
     const permits: (EffectPermit | null)[] = []
     for (const each of judged) {
       if (each.permit !== null) permits.push(await this.#carryOut(lease, each, now))
       else {
-        const at = room?.kind === 'reserved' ? await reserved.take(lease, list.number, each.ask, each.source) : null
+        const at =
+          room?.kind === 'reserved' ? await this.parts.reserved.take(lease, list.number, each.ask, each.source) : null
         permits.push(at === null ? null : await this.#carryOut(lease, { ...each, permit: GRANTED }, at))
       }
     }
     return permits
+  }
+
+  /** Locks decisions about effects before the run's row, as every other one does. */
+  async #lock(lease: Lease): Promise<void> {
+    await this.parts.stops.lock()
+    if (!(await this.parts.runs.lock(lease))) throw describeStale(lease)
+  }
+
+  async #judgeAll(
+    { runId }: Lease,
+    asks: readonly EffectAsk[],
+    { codeHash, ...given }: Omit<AskOptions, 'together'> & Pick<JudgeParts, 'beside'>,
+  ): Promise<JudgedAsk[]> {
+    if (codeHash !== undefined) await this.parts.waits.saveCodeHash(runId, codeHash)
+    const inForce = await this.parts.stops.listStops()
+    return Array.fromAsync(asks, (ask) => this.#judge(runId, ask, { ...given, inForce }))
   }
 
   async #listUsed(limits: readonly Limit[], now: number): Promise<Map<Limit, number>> {

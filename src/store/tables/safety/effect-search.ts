@@ -40,7 +40,7 @@ export class EffectSearch extends Table {
     ])
     // Index: primary key.
     const rows = this.db.prepare<unknown[], EffectRecord>(
-      `${this.#select} ${this.#along(null)} ${where} ORDER BY seq LIMIT ?`,
+      `${this.#select} ${this.db.sql.along(null)} ${where} ORDER BY seq LIMIT ?`,
     )
     return rows.all(...values, limit)
   }
@@ -77,14 +77,14 @@ export class EffectSearch extends Table {
     const after = beyond === null ? [] : [atPosition('>', beyond)]
     const { where, values } = buildWhere([...along, ...after, ...this.#describe(rest)])
     const rows = this.db.prepare<unknown[], EffectRecord>(
-      `${this.#select} ${this.#along(index)} ${where} ORDER BY at, seq LIMIT ?`,
+      `${this.#select} ${this.db.sql.along(index)} ${where} ORDER BY at, seq LIMIT ?`,
     )
     return rows.all(...values, limit)
   }
 
   async #read({ index, along, rest }: Path, within: Condition[], limit: number): Promise<EffectRecord[]> {
     const { where, values } = buildWhere([...along, ...within, ...this.#describe(rest)])
-    const sql = `${this.#select} ${this.#along(index)} ${where} ${NEWEST_FIRST} LIMIT ?`
+    const sql = `${this.#select} ${this.db.sql.along(index)} ${where} ${NEWEST_FIRST} LIMIT ?`
     if (this.#listing?.sql !== sql) this.#listing = { sql, rows: this.db.prepare<unknown[], EffectRecord>(sql) }
     return this.#listing.rows.all(...values, limit)
   }
@@ -93,7 +93,7 @@ export class EffectSearch extends Table {
   async #findEdge({ index, along }: Path, below: Condition[], rows: number): Promise<EffectPosition | undefined> {
     const { where, values } = buildWhere([...along, ...below])
     const edge = this.db.prepare<unknown[], EffectPosition>(
-      `SELECT at, seq FROM effect ${this.#along(index)} ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
+      `SELECT at, seq FROM effect ${this.db.sql.along(index)} ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
     )
     return edge.get(...values, rows - 1)
   }
@@ -101,14 +101,10 @@ export class EffectSearch extends Table {
   async #count({ index, along }: Path, within: Condition[]): Promise<Looked> {
     const { where, values } = buildWhere([...along, ...within])
     const looked = this.db.prepare<unknown[], { rows: number; oldest: number | null }>(
-      `SELECT count(*) AS rows, min(at) AS oldest FROM effect ${this.#along(index)} ${where}`,
+      `SELECT count(*) AS rows, min(at) AS oldest FROM effect ${this.db.sql.along(index)} ${where}`,
     )
     const { rows = 0, oldest = null } = (await looked.get(...values)) ?? {}
     return { rows, from: oldest }
-  }
-
-  #along(index: string | null): string {
-    return this.db.sql.along(index)
   }
 
   #describe({ phases, since, until, ...columns }: EffectFilter): Condition[] {

@@ -6,8 +6,9 @@ import type { Tags } from '../../../core/runs/told/tags.ts'
 import type { FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { JoinedTable, Table } from '../../connection.ts'
-import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
+import { boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import type { Events } from '../incoming/events.ts'
+import { prepareIds } from '../prepare-ids.ts'
 import { type RunRow, readRun, selectRuns } from '../runs/select-runs.ts'
 import type { ToldTable } from '../runs/told-table.ts'
 import { planRunPath, type RunPath } from './plan-run-path.ts'
@@ -51,10 +52,8 @@ interface FailureRow {
 
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
 export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> {
-  // Index: primary key, for both.
-  readonly #ids = this.db.pluck<[string, string, number], string>(
-    'SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
-  )
+  /** Ids that begin so, oldest first. */
+  readonly listRunIds = prepareIds(this.db, 'run')
   readonly #zones = new WorkflowZones(this.db)
   readonly #ended = this.db.prepare<[number, string, number, number], EndedRow>(
     `SELECT run_id AS run, workflow, error, finished_at, ${this.db.sql.tagsOf('outcome.run_id')} AS tags FROM outcome
@@ -62,6 +61,7 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
        AND resolution IS NULL
      ORDER BY finished_at, run_id LIMIT ?`,
   )
+  // Index: primary key.
   readonly #created = this.db.pluck<[string], number>('SELECT created_at FROM run WHERE id = ?')
 
   /**
@@ -77,11 +77,6 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
       if (part.next === null || runs.length >= limit) return runs
       after = part.next
     }
-  }
-
-  /** Ids that begin so, oldest first. */
-  listRunIds(beginning: string, limit: number): Promise<string[]> {
-    return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
   /** One slice of the runs that match; `searchPage` joins slices. */

@@ -12,30 +12,7 @@ import { JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FilePruning } from './file-pruning.ts'
-import { FINISHED, REFUSED } from './pruning.ts'
-
-/** Rows that a read looked at, and those of them that would go. */
-export interface Counted {
-  read: number
-  rows: number
-  bytes?: number
-}
-
-/** The moments between which the rows of a week lie; null: no bound. */
-export interface Week {
-  from: number | null
-  to: number | null
-}
-
-/** The parts that each database counts in its own way. */
-interface Driver {
-  /** The weeks of rows that go at once, oldest first. */
-  weeks: {
-    list(kind: WeekKind): Promise<Week[]>
-    measure(kind: WeekKind, weeks: readonly Week[]): Promise<number>
-  }
-  countBodies(before: number, limit: number): Promise<Counted>
-}
+import { type Counted, FINISHED, type PruneDriver, REFUSED } from './pruning.ts'
 
 /** The rows that a prune goes through: those of the weeks that go at once, and the older ones. */
 interface Reach {
@@ -64,7 +41,7 @@ const GOES_BEFORE = `run.id < old.run_id AND ${isOld('run.end_status', 'run.fini
     OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < CAST(@failures AS bigint), false))`
 
 /** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
-export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver }> {
+export class PruneCounts extends JoinedTable<PruneDriver & { seals: SealTable }> {
   /**
    * Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. A folded run goes
    * only if the run that absorbed it is gone by then.
@@ -111,14 +88,14 @@ export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver 
   async #reachOf(kind: PruneKind, { bounds, before }: { bounds: PruneBounds; before: number }): Promise<Reach> {
     const weekKind = WEEKS_OF[kind]
     if (weekKind === undefined) return { from: before, below: before, weeks: null }
-    const weeks = await this.parts.driver.weeks.list(weekKind)
+    const weeks = await this.parts.weeks.list(weekKind)
     const bound = weekBoundOf(weekKind, bounds)
     const due = weeks.filter(({ from, to }) => bound !== null && from !== null && to !== null && to <= bound)
     const edge = due.at(-1)?.to ?? weeks[0]?.to ?? Number.MAX_SAFE_INTEGER
     const below = Math.min(before, edge)
     // Failures go with the weeks of runs, and refusals with those of deliveries.
     const isOwner = weekKind === kind && due.length > 0
-    const bytes = isOwner ? await this.parts.driver.weeks.measure(weekKind, due) : 0
+    const bytes = isOwner ? await this.parts.weeks.measure(weekKind, due) : 0
     return { from: due[0]?.from ?? below, below, weeks: isOwner ? { count: due.length, bytes } : null }
   }
 
@@ -142,7 +119,7 @@ export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver 
       case 'deliveries':
         return await this.#sql.deliveries.get(firstId('dlv', below), limit)
       case 'payloads':
-        return await this.parts.driver.countBodies(below, limit)
+        return await this.parts.bodies.count(below, limit)
       case 'audit':
         return await this.#sql.audit.get(firstId('aud', before), limit)
       case 'effects': {

@@ -1,5 +1,5 @@
 import { firstId } from '../../../core/ids.ts'
-import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { PruneProgress, PruneSlice, WeekKind } from '../../../core/store/retention.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
@@ -19,19 +19,39 @@ interface OldRun {
 export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures: `('failed', 'canceled')` } as const
 export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
-interface PrunedTables {
-  driver: Driver
+interface PrunedTables extends PruneDriver {
   audits: AuditTable
   effects: EffectTable
   seals: SealTable
 }
 
-/** The parts that each database prunes in its own way. */
-interface Driver {
-  /** Rows from this moment on go by the week, or not at all. */
-  edge(kind: 'runs' | 'deliveries'): Promise<number>
-  /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
-  pruneBodies(slice: PruneSlice): Promise<PruneProgress>
+/** Rows that a read looked at, and those of them that would go. */
+export interface Counted {
+  read: number
+  rows: number
+  bytes?: number
+}
+
+/** The moments between which the rows of a week lie; null: no bound. */
+export interface Week {
+  from: number | null
+  to: number | null
+}
+
+/** The parts that each database prunes, and counts, in its own way. */
+export interface PruneDriver {
+  weeks: {
+    /** The weeks of rows that go at once, oldest first. */
+    list(kind: WeekKind): Promise<Week[]>
+    measure(kind: WeekKind, weeks: readonly Week[]): Promise<number>
+    /** Rows from this moment on go by the week, or not at all. */
+    edge(kind: WeekKind): Promise<number>
+  }
+  /** Bodies that no unfinished run needs. Their events stay, to recognize a repetition. */
+  bodies: {
+    count(before: number, limit: number): Promise<Counted>
+    prune(slice: PruneSlice): Promise<PruneProgress>
+  }
 }
 
 /**
@@ -82,7 +102,7 @@ export class Pruning extends JoinedTable<PrunedTables> {
       case 'deliveries':
         return this.#pruneDeliveries(slice, slice.kind)
       case 'payloads':
-        return this.parts.driver.pruneBodies(slice)
+        return this.parts.bodies.prune(slice)
       case 'audit':
         return this.#pruneAudit(slice)
       case 'effects':
@@ -100,7 +120,7 @@ export class Pruning extends JoinedTable<PrunedTables> {
     let next = after ?? ''
     let pruned = 0
     if (rows >= limit) return { pruned, next }
-    const edge = Math.min(before, await this.parts.driver.edge('runs'))
+    const edge = Math.min(before, await this.parts.weeks.edge('runs'))
     const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
     for (const { id, workflow, tickAt, schedule, foldedInto, isOld } of found) {
       next = id
@@ -142,7 +162,7 @@ export class Pruning extends JoinedTable<PrunedTables> {
     { before, limit, after }: PruneSlice,
     kind: 'refusals' | 'deliveries',
   ): Promise<PruneProgress> {
-    const edge = Math.min(before, await this.parts.driver.edge('deliveries'))
+    const edge = Math.min(before, await this.parts.weeks.edge('deliveries'))
     const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
     const ofKind = found.filter((row) => row.isOfKind === 1)
     for (const { id, verdict } of ofKind) {

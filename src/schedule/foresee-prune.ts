@@ -17,17 +17,14 @@ interface ForecastParts {
   clock: Clock
   /** Maximum age of each kind in milliseconds; null: for ever. */
   retention: Retention
-  /** Aborts between two kinds. */
-  signal?: AbortSignal
 }
 
 /** Counts what `pruneStore` would remove now. Between two kinds, other reads have their turn. */
-export async function foreseePrune({ store, clock, retention, signal }: ForecastParts): Promise<PruneForecast> {
+export async function foreseePrune({ store, clock, retention }: ForecastParts): Promise<PruneForecast> {
   const now = clock.now()
   const bounds = boundsAt(retention, now)
   const forecast: Partial<PruneForecast> = {}
   for (const kind of PRUNE_KINDS) {
-    signal?.throwIfAborted()
     const isKept = bounds[kind] === null
     forecast[kind] = isKept ? null : await store.countPrunable({ kind, bounds, now, limit: MAX_COUNTED + 1 })
   }

@@ -54,9 +54,9 @@ export async function backtest(pages: AsyncIterable<CasePage>, options: Options)
   let unfinished = 0
   let probes = 0
   const found = await addPages(pages, options, async (page) => {
-    unfinished += page.unfinished.length
+    unfinished += page.unfinished
     const cases = page.cases.map((each) => ({ ...each, isTwice: probes++ % STEADY_EVERY === 0 }))
-    const others = page.noBody + page.notStarted + page.unfinished.length
+    const others = page.noBody + page.notStarted + page.unfinished
     return [
       { ...NO_DIFFERENCES, runs: others, noBody: page.noBody, notStarted: page.notStarted },
       ...(await previewCases(cases, options, guard)),

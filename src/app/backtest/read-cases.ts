@@ -45,8 +45,8 @@ export interface CasePage {
   noBody: number
   /** Runs that a limit kept from starting, or that were folded into another one. */
   notStarted: number
-  /** Ids of runs that go on. */
-  unfinished: string[]
+  /** Runs that go on. */
+  unfinished: number
 }
 
 export type CaseStore = Pick<
@@ -83,7 +83,7 @@ export async function readPage(
   const recordings = (await store.readRecordings(ids)).filter(({ claim: { cause } }) => {
     return type === undefined || (cause.kind === 'event' && cause.event.type === type)
   })
-  const page: CasePage = { cases: [], noBody: 0, notStarted: 0, unfinished: [] }
+  const page: CasePage = { cases: [], noBody: 0, notStarted: 0, unfinished: 0 }
   const found = await Promise.all(recordings.map((recording) => readCase(store, recording, page, withOutputs)))
   page.cases = found.filter((each) => each !== null)
   return page
@@ -130,7 +130,7 @@ async function readCase(
   const { run, claim, steps } = recording
   const { cause } = claim
   if (!isFinished(run.status)) {
-    page.unfinished.push(run.id)
+    page.unfinished += 1
     return null
   }
   // A skip by `where` is the code's own, and so it is previewed again.
@@ -166,15 +166,19 @@ async function readRequests(store: Reads, { run, steps }: Pick<Recording, 'run' 
   const acts = new Set(steps.filter(({ kind, effect }) => kind === 'run' && effect !== 'read').map(({ key }) => key))
   const rows =
     acts.size > 0 ? await store.listEffects({ runId: run.id, phases: ['begun', 'done'], limit: MAX_ROWS }) : []
-  const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke' || kind === 'approve')
-  const read = await Promise.all(others.map((step) => readContent(store, run, step)))
+  const others = steps.filter(({ kind }) => CONTENTS[kind] !== undefined)
+  const read = others.map(async (step): Promise<Request[]> => {
+    const content = (await CONTENTS[step.kind]?.(store, run, step)) ?? null
+    return content === null ? [] : [{ step: step.key, content }]
+  })
+  const contents = await Promise.all(read)
   const own = rows.filter(({ step }) => acts.has(step ?? ''))
   const heldBy = await readHeldBys(store, own)
   return [
     ...own.map((row) =>
       row.approval === null ? readAsked(row) : { ...readAsked(row), heldBy: heldBy.get(row.approval) },
     ),
-    ...read.filter((request) => request !== null),
+    ...contents.flat(),
   ]
 }
 
@@ -185,45 +189,29 @@ async function readHeldBys(store: Reads, rows: readonly EffectRecord[]): Promise
   return new Map(found.flatMap((each) => (each?.kind === 'guard' ? [[each.id, readHeldBy(each.why, false)]] : [])))
 }
 
-/** Null where retention has taken it. */
-async function readContent(
+/** Reads the content of a step as JSON text; null where retention has taken it. */
+type ReadContent = (
   store: Reads,
   run: Pick<Recording['run'], 'id' | 'account'>,
   step: Checkpoint,
-): Promise<Request | null> {
-  const content = await readPart(store, run, step)
-  return content === null ? null : { step: step.key, content }
-}
+) => Promise<string | null>
 
-function readPart(
-  store: Reads,
-  { id, account }: Pick<Recording['run'], 'id' | 'account'>,
-  step: Checkpoint,
-): Promise<string | null> {
-  if (step.kind === 'send') return readSent(store, account, step)
-  return step.kind === 'invoke' ? readInput(store, id, step) : readQuestion(store, id, step)
-}
-
-async function readQuestion(
-  store: Reads,
-  runId: string,
-  { key, target, startedAt }: Checkpoint,
-): Promise<string | null> {
-  const question = (await store.findQuestion(runId, key, startedAt))?.question
-  return question ? JSON.stringify({ ask: target, show: question.show }) : null
-}
-
-async function readSent(store: Reads, account: string, { output }: Checkpoint): Promise<string | null> {
-  const sent = output === null ? null : parseJson(output)
-  if (!isPlainObject(sent) || typeof sent.id !== 'string') return null
-  const event = (await store.findEvents(sent.id)).find((each) => each.account === account)
-  return event === undefined || event.body === '' ? null : JSON.stringify(JSON.parse(event.body).data)
-}
-
-async function readInput(store: Reads, runId: string, { key }: Checkpoint): Promise<string | null> {
-  const child = await store.findInvoked(runId, key)
-  // The newest run of a chain has the input of its last link.
-  if (child === null || child.originRun !== null) return null
-  const [recording] = await store.readRecordings([child.id])
-  return recording?.claim.cause.kind === 'call' ? recording.claim.cause.input : null
+const CONTENTS: Partial<Record<Checkpoint['kind'], ReadContent>> = {
+  async approve(store, { id }, { key, target, startedAt }) {
+    const question = (await store.findQuestion(id, key, startedAt))?.question
+    return question ? JSON.stringify({ ask: target, show: question.show }) : null
+  },
+  async send(store, { account }, { output }) {
+    const sent = output === null ? null : parseJson(output)
+    if (!isPlainObject(sent) || typeof sent.id !== 'string') return null
+    const event = (await store.findEvents(sent.id)).find((each) => each.account === account)
+    return event === undefined || event.body === '' ? null : JSON.stringify(JSON.parse(event.body).data)
+  },
+  async invoke(store, { id }, { key }) {
+    const child = await store.findInvoked(id, key)
+    // The newest run of a chain has the input of its last link.
+    if (child === null || child.originRun !== null) return null
+    const [recording] = await store.readRecordings([child.id])
+    return recording?.claim.cause.kind === 'call' ? recording.claim.cause.input : null
+  },
 }

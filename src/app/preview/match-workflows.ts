@@ -2,7 +2,6 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import { type EventMatches, MATCH_FATES, type WorkflowMatch } from '../../core/incoming/event-match.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Config } from '../../project/config/load-config.ts'
 import { openIsolated } from './isolated-process.ts'
 
 type MatchStore = Parameters<typeof openIsolated>[0] & Pick<ReadStore, 'listWorkflows'>
@@ -12,13 +11,10 @@ type MatchStore = Parameters<typeof openIsolated>[0] & Pick<ReadStore, 'listWork
  */
 export async function matchWorkflows(
   store: MatchStore,
-  config: Parameters<typeof openIsolated>[1] & Pick<Config, 'workflowsDir'>,
-  { event, now, workflowsDir, onPrint = () => {} }: MatchRequest,
+  config: Parameters<typeof openIsolated>[1],
+  { event, now }: { event: EventRecord; now: number },
 ): Promise<EventMatches> {
-  await using isolated = await openIsolated(store, config, {
-    onPrint,
-    ...(workflowsDir === undefined ? {} : { workflowsDir }),
-  })
+  await using isolated = await openIsolated(store, config, {})
   const found = await isolated.match(event, now)
   const pauses = new Map((await store.listWorkflows()).map(({ id, pausedAt }) => [id, pausedAt]))
   const workflows = found.map((match) => holdBack(match, pauses.get(match.workflow) ?? null))
@@ -26,15 +22,6 @@ export async function matchWorkflows(
     workflows: workflows.toSorted((one, other) => MATCH_FATES.indexOf(one.fate) - MATCH_FATES.indexOf(other.fate)),
     broken: isolated.code.broken,
   }
-}
-
-interface MatchRequest {
-  event: EventRecord
-  now: number
-  /** The folder of the code. Default: that of the project. */
-  workflowsDir?: string
-  /** Gets what the author's code prints. */
-  onPrint?: (text: string) => void
 }
 
 function holdBack(match: WorkflowMatch, pausedAt: number | null): WorkflowMatch {

@@ -96,9 +96,9 @@ function rewriteFailure({ text, name: rename }: Rewriting, { name, message, code
 
 function rewriteDeed({ name, json }: Rewriting, deed: Deed): Deed {
   const part = (value: string | null | undefined) => (typeof value === 'string' ? json(value) : value)
-  const { step, operation, target, expect, content } = deed
+  const { step, operation, target, expect, content, after } = deed
   return {
     ...{ ...deed, step: name(step), operation: name(operation), target: target === null ? null : name(target) },
-    ...{ expect: part(expect), content: part(content) },
+    ...{ expect: part(expect), content: part(content), ...(after && { after: name(after) }) },
   }
 }

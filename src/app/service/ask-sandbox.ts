@@ -9,7 +9,6 @@ interface SandboxQuestion {
   path: string
   /** Text is JSON, unless the method is PUT. */
   body?: RequestBody | undefined
-  signal?: AbortSignal
 }
 
 /** Generous: advancing the clock may wait for many receivers that do not answer. */
@@ -19,13 +18,12 @@ const answer = z.object({ data: z.unknown() })
 const refusal = z.object({ error: z.object({ message: z.string() }) })
 
 /** The `data` of an answer of a sandbox's control API. Its refusals become errors of ours. */
-export async function askSandbox(origin: string, { method, path, body, signal }: SandboxQuestion): Promise<unknown> {
+export async function askSandbox(origin: string, { method, path, body }: SandboxQuestion): Promise<unknown> {
   const isText = typeof body === 'string'
-  const limit = AbortSignal.timeout(ANSWER_WITHIN_MS)
   const reply = await fetch(`${origin}/_sandbox${path}`, {
     method,
     headers: { 'x-sandbox-control': '1', ...(isText ? { 'content-type': 'application/json' } : {}) },
-    signal: signal ? AbortSignal.any([signal, limit]) : limit,
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     ...(body === undefined ? {} : { body }),
   }).catch((cause: unknown) => {
     throw new UpshotError('not_running', `The sandbox at ${origin} stopped answering.`, { cause })

@@ -33,7 +33,7 @@ export class Portable {
 
   /** JSON text without its secrets. A pruned body is no JSON, and stays. */
   json(text: string): string {
-    return text === '' ? text : JSON.stringify(this.#walk(JSON.parse(text), '', (each) => this.text(each)))
+    return text === '' ? text : JSON.stringify(changeTexts(JSON.parse(text), (each) => this.text(each)))
   }
 
   /** Text without the values of secret variables, and without the URLs of hooks. */
@@ -43,12 +43,12 @@ export class Portable {
 
   /** The same for the result of a step, whose paths below the project become relative to it. */
   output(text: string): string {
-    return JSON.stringify(this.#walk(JSON.parse(text), '', (each) => this.#path(this.text(each))))
+    return JSON.stringify(changeTexts(JSON.parse(text), (each) => this.#path(this.text(each))))
   }
 
   /** The same for what a preview did. A secret that this machine lacks is one that another has. */
   value<Value>(value: Value): Value {
-    return this.#walk(value, '', (each) => this.#path(this.text(each)), isTextOrNull) as Value
+    return changeTexts(value, (each) => this.#path(this.text(each)), { hidesNull: true }) as Value
   }
 
   /** The same for the side of a preview. */
@@ -65,21 +65,24 @@ export class Portable {
   #path(text: string): string {
     return this.#prefix !== null && text.startsWith(this.#prefix) ? text.slice(this.#prefix.length) : text
   }
+}
 
-  #walk(value: unknown, name: string, change: (text: string) => string, hides = isText): unknown {
-    if (isSecretName(name) && hides(value)) return REDACTED
-    if (typeof value === 'string') return change(value)
-    if (Array.isArray(value)) return value.map((item) => this.#walk(item, name, change, hides))
-    if (!isPlainObject(value)) return value
-    const walked = Object.entries(value).map(([each, item]) => [each, this.#walk(item, each, change, hides)])
-    return Object.fromEntries(walked)
+/**
+ * A value with other texts, and without those under names of secrets. `hidesNull`: a missing secret
+ * is hidden, too. `rename`: changes the names of properties. Default: neither.
+ */
+export function changeTexts(
+  value: unknown,
+  change: (text: string) => string,
+  { hidesNull = false, rename = (name) => name }: { hidesNull?: boolean; rename?: (name: string) => string } = {},
+): unknown {
+  const walk = (inner: unknown, name: string): unknown => {
+    const isHidden = typeof inner === 'string' || (hidesNull && inner === null)
+    if (isHidden && isSecretName(name)) return REDACTED
+    if (typeof inner === 'string') return change(inner)
+    if (Array.isArray(inner)) return inner.map((item) => walk(item, name))
+    if (!isPlainObject(inner)) return inner
+    return Object.fromEntries(Object.entries(inner).map(([each, item]) => [rename(each), walk(item, each)]))
   }
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string'
-}
-
-function isTextOrNull(value: unknown): boolean {
-  return value === null || isText(value)
+  return walk(value, '')
 }

@@ -12,10 +12,10 @@ test('a batch is previewed once, with its grouping, and a body that retention ha
   }
   const leader = await claimNext(store)
   await store.completeRun(leader.lease, 'null', NOW)
-  const going = await arrive(store, 'evt_4')
+  await arrive(store, 'evt_4')
   const ids = (await store.listRuns({ limit: 9 })).map(({ id }) => id)
   const page = await readPage(store, ids)
-  expect(page).toMatchObject({ noBody: 0, notStarted: 2, unfinished: [going.lease.runId] })
+  expect(page).toMatchObject({ noBody: 0, notStarted: 2, unfinished: 1 })
   expect(page.cases).toMatchObject([{ run: leader.lease.runId, job: { claim: { folded: 2 } } }])
   await store.prune({ kind: 'payloads', before: NOW + 1e9, limit: 100, after: null })
   expect(await readPage(store, ids)).toMatchObject({ cases: [], noBody: 1, notStarted: 2 })

@@ -54,7 +54,7 @@ export function readCorpus(file: string): { head: CorpusHead; pages: AsyncIterab
 async function* readPages(lines: readonly string[]): AsyncGenerator<CasePage> {
   for (let from = 0; from < lines.length; from += PAGE) {
     const cases = lines.slice(from, from + PAGE).map((line): CorpusCase => JSON.parse(line))
-    yield { cases, noBody: 0, notStarted: 0, unfinished: [] }
+    yield { cases, noBody: 0, notStarted: 0, unfinished: 0 }
   }
 }
 

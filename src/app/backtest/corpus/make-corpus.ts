@@ -46,8 +46,7 @@ export async function makeCorpus(store: Store, choice: RunChoice, options: Optio
   const rewriting = redactWords(isolated.settings.workflowsDir, kept, randomBytes(32))
   for await (const { cases, ...page } of readCases(store, choice, { withOutputs: true })) {
     signal.throwIfAborted()
-    for (const count of ['noBody', 'notStarted'] as const) corpus[count] += page[count]
-    corpus.unfinished += page.unfinished.length
+    for (const count of ['noBody', 'notStarted', 'unfinished'] as const) corpus[count] += page[count]
     const own = await Promise.all(
       cases.map((each) => completeCase(store, each, isolated.settings.spellings[each.account] ?? {})),
     )

@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isPlainObject } from '../../../core/json.ts'
 import { compareSides } from '../../../engine/preview/compare/compare-sides.ts'
 import type { RunSide } from '../../../engine/preview/compare/deed.ts'
-import { isSecretName, REDACTED } from '../../../engine/preview/portable.ts'
+import { changeTexts } from '../../../engine/preview/portable.ts'
 import { type Rewriting, rewriteSide } from '../../preview/rewrite-run.ts'
 
 /** Words that verbs, answers of the service and files bring along. */
@@ -25,17 +24,7 @@ export function redactWords(workflowsDir: string, kept: readonly string[], key: 
   const texts = modules.map((name) => readFileSync(join(workflowsDir, name), 'utf8'))
   const words = new WordRedactor(key, [...OF_OURS, ...texts, ...kept])
   const text = (value: string) => words.redact(value)
-  return { text, name: text, json: (value) => redactJson(words, value) }
-}
-
-function redactJson(words: WordRedactor, text: string): string {
-  const walk = (value: unknown, name: string): unknown => {
-    if (typeof value === 'string') return isSecretName(name) ? REDACTED : words.redact(value)
-    if (Array.isArray(value)) return value.map((item) => walk(item, name))
-    if (!isPlainObject(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([each, item]) => [words.redact(each), walk(item, each)]))
-  }
-  return JSON.stringify(walk(JSON.parse(text), ''))
+  return { text, name: text, json: (value) => JSON.stringify(changeTexts(JSON.parse(value), text, { rename: text })) }
 }
 
 /** Whether a preview with other words has the effects of one with the own words, in its order. */

@@ -38,13 +38,9 @@ export class GuardTally {
       const counted = { ...effect, isFolderAllowed: false }
       for (const limit of planLimitsOf(counted, { limits: this.#guard, own: this.#own, source })) {
         const { window, scope, setting } = limit
-        const slot = window === 'run' ? '' : `${scope} ${Math.floor(at / WINDOWS[window].ms)}`
-        raise(
-          window === 'run' ? inRun : this.#windows,
-          window === 'run' ? `${setting} ${scope}` : `${setting} ${slot}`,
-          limit,
-          measure(limit, size),
-        )
+        const slot = window === 'run' ? 0 : Math.floor(at / WINDOWS[window].ms)
+        const sums = window === 'run' ? inRun : this.#windows
+        raise(sums, `${setting} ${scope} ${slot}`, limit, measure(limit, size))
       }
     }
     // A share counts in each folder: the fullest one stands for the run.

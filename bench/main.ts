@@ -12,6 +12,7 @@ import { createPatience } from './report/patience.ts'
 import type { Result } from './report/result.ts'
 import { appBelt } from './suites/app-belt.ts'
 import { appProcess } from './suites/app-process.ts'
+import { backlog } from './suites/backlog.ts'
 import { backtest } from './suites/backtest.ts'
 import { blocked } from './suites/blocked.ts'
 import { claim } from './suites/claim.ts'
@@ -69,6 +70,7 @@ const SUITES: readonly Suite[] = [
   backtest,
   postgres,
   mixed,
+  backlog,
   download,
   sandbox,
   appBelt,

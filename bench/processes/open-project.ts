@@ -20,8 +20,10 @@ interface EndedRun {
 
 /** The whole app with modules of its own, on an empty database. */
 interface Project extends AsyncDisposable {
-  app: AppProcess
+  readonly app: AppProcess
   root: string
+  /** Ends the app, and starts one with this role. */
+  restart(role: 'receiver' | 'worker'): Promise<void>
   /** Resolves once no run is unfinished, but at most the tick of this second. */
   rest(withinSeconds: number): Promise<void>
   /** The runs that were made since a moment. */
@@ -58,14 +60,20 @@ export async function openProject(
     UPSHOT_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   }
   const own = { ...SERVICE, ...environment, ...(database === 'postgres' ? place : {}) }
-  const app = await startApp({ root, environment: own })
+  let app = await startApp({ root, environment: own })
   const rows = await openRows(
     database === 'postgres' ? { urls: [server.url], schema } : { file: join(root, 'data/upshot.db') },
   )
   return {
-    app,
+    get app() {
+      return app
+    },
     root,
     query: rows.query,
+    async restart(role) {
+      await app[Symbol.asyncDispose]()
+      app = await startApp({ root, environment: { ...own, UPSHOT_ROLE: role } })
+    },
     async rest(withinSeconds) {
       const open = `SELECT count(*) AS open FROM work WHERE workflow <> 'tick'`
       for (const until = performance.now() + withinSeconds * 1_000; performance.now() < until; await sleep(250)) {

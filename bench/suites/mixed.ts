@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { EVENT_TYPE } from '../deliveries.ts'
 import { startNodeSenders } from '../load/node-senders.ts'
 import { deliver } from '../load/paced-deliveries.ts'
+import type { AppProcess } from '../processes/app-process.ts'
 import { DATABASES, type DatabaseName, openProject } from '../processes/open-project.ts'
 import { type Goal, judge, median, type Result } from '../report/result.ts'
 import { inTurn, measureRounds } from '../report/rounds.ts'
@@ -26,7 +27,6 @@ export const mixed: Suite = {
     'mixed.limitedVsAloneSqlite',
     'mixed.ticksVsAloneSqlite',
     'mixed.longPerSecond',
-    'mixed.growth',
   ],
   isSlow: true,
   run: runMixed,
@@ -35,15 +35,17 @@ export const mixed: Suite = {
 const AUTHOR = resolve(import.meta.dirname, '../../src/author/index.ts')
 /** Type of the events that start limited runs only. */
 const LIMITED_TYPE = 'transfer.completed'
-const EVENTS = { quick: 1_000, full: 4_000, grown: 40_000 }
+export const EVENTS = { quick: 1_000, full: 4_000 }
 /** Limited runs that stand in line before the backlog, beside those that it sends. */
-const IN_LINE = { quick: 1_500, full: 4_000 }
-const CONNECTIONS = 20
+export const IN_LINE = { quick: 1_500, full: 4_000 }
+export const CONNECTIONS = 20
+/** Events whose runs compile everything. */
+export const WARM = 200
 /** Limited runs at work at once, and those from which on a line surely stands behind them. */
 const PLACES = 5
 const LONG_LINE = 50
 /** A starving line is measured for this long, in seconds. */
-const MOST_SECONDS = { quick: 60, full: 120, grown: 600 }
+export const MOST_SECONDS = { quick: 60, full: 120 }
 
 const WORKFLOWS = {
   long: `defineWorkflow({
@@ -77,7 +79,7 @@ const CHILD = `import { callable, defineWorkflow, z } from '${AUTHOR}'
 export default defineWorkflow({ id: 'child', on: callable(z.number()), run: ({ step }) => step.run('only', () => 2) })
 `
 
-const MODULES = Object.fromEntries([
+export const MODULES = Object.fromEntries([
   ['child.workflow.ts', CHILD],
   ...Object.entries(WORKFLOWS).map(([id, code]) => {
     const imports = `import { cron, defineWorkflow } from '${AUTHOR}'\nimport child from './child.workflow.ts'\n`
@@ -103,15 +105,20 @@ async function runMixed(bench: Bench): Promise<Result[]> {
       ticksVsAloneSqlite: sqlite.ticksVsAlone,
     }
   })
-  const results = [
+  return [
     ...(['longVsSqlite', 'limitedVsAlone', 'ticksVsAlone', 'limitedVsAloneSqlite', 'ticksVsAloneSqlite'] as const).map(
       (name) => judge(`mixed.${name}`, figures[name], 'ratio', GOALS[name]),
     ),
     judge('mixed.longPerSecond', figures.longPerSecond, 'runs/s'),
   ]
-  if (bench.isQuick) return results
-  const grown = await measure(bench, server, { name: 'postgres', size: 'grown' })
-  return [...results, judge('mixed.growth', grown.longPerSecond / figures.longPerSecond, 'ratio', { atLeast: 0.8 })]
+}
+
+export const urlOf = ({ app }: { app: AppProcess }) => app.urls['endpoint service'] ?? ''
+
+export async function deliverLimited(url: string, count: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  await Promise.all(Array.from({ length: count }, () => deliver(url, agent, LIMITED_TYPE)))
+  agent.destroy()
 }
 
 interface Speeds {
@@ -127,25 +134,18 @@ async function measure(
   { name, size }: { name: DatabaseName; size: keyof typeof EVENTS },
 ): Promise<Speeds> {
   await using project = await openProject(bench, { database: name, server, modules: MODULES })
-  const inLine = size === 'quick' ? IN_LINE.quick : IN_LINE.full
-  const url = project.app.urls['endpoint service'] ?? ''
-  const deliverLimited = async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-    await Promise.all(Array.from({ length: inLine }, () => deliver(url, agent, LIMITED_TYPE)))
-    agent.destroy()
-  }
+  const url = urlOf(project)
   await using load = await startNodeSenders()
   const send = (from: number, count: number) =>
     load.send({ url, connections: CONNECTIONS, seconds: 60, deliveries: { ...bench.deliveries, from, count } })
-  // The first runs compile everything.
-  await send(0, 200)
+  await send(0, WARM)
   await project.rest(MOST_SECONDS[size])
   const aloneFrom = Date.now()
-  await deliverLimited()
+  await deliverLimited(url, IN_LINE[size])
   await project.rest(MOST_SECONDS[size])
   const alone = measureEnds(await project.listRuns(aloneFrom))
   const from = Date.now()
-  await Promise.all([send(200, EVENTS[size]), deliverLimited()])
+  await Promise.all([send(WARM, EVENTS[size]), deliverLimited(url, IN_LINE[size])])
   await project.rest(MOST_SECONDS[size])
   const beside = measureEnds(await project.listRuns(from))
   const limitedVsAlone = beside.limited / alone.limited
@@ -194,7 +194,7 @@ function measureEnds(runs: readonly EndedRun[]): Ends {
 }
 
 /** Ends per second while a line stood, up to the end of the backlog. */
-function measureLine(runs: readonly EndedRun[], until: number): number {
+export function measureLine(runs: readonly EndedRun[], until: number): number {
   const moves = runs
     .flatMap(({ created, finished }) => [
       { at: created, by: 1 },
@@ -215,8 +215,7 @@ function measureLine(runs: readonly EndedRun[], until: number): number {
   return (ends * 1_000) / ms
 }
 
-function describe(ends: Ends): string {
-  const { open: _, ...rates } = ends
+function describe({ open: _, ...rates }: Partial<Ends>): string {
   return Object.entries(rates)
     .map(([workflow, rate]) => `${workflow} ${rate.toFixed(1)}`)
     .join(', ')

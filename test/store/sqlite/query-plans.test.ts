@@ -280,7 +280,7 @@ test('an arrival claim reads only the first rows of the queue indexes', () => {
 
 test('waits are resolved by their indexes, however many there are', () => {
   const searches = (part: string) => planOf(part).filter((line) => /\b(wait|event_key|run|work)\b/.test(line))
-  expect(searches('FROM wait JOIN work')).toEqual([
+  expect(searches('SELECT workflow FROM work WHERE work.run_id = wait.run_id')).toEqual([
     'SEARCH wait USING INDEX wait_open (type=? AND name=? AND stream=? AND account=? AND value=? AND since_seq<?)',
     'SEARCH work USING PRIMARY KEY (run_id=?)',
   ])

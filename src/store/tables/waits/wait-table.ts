@@ -81,8 +81,8 @@ export class WaitTable extends JoinedTable<WaitTables> {
     ),
     // Index: wait_open, and the primary key of work.
     findMatching: this.db.prepare<[string, string, number, string, string, number, number], FoundWait>(
-      `SELECT wait.run_id, key, is_cancel, work.workflow FROM wait JOIN work ON work.run_id = wait.run_id
-       WHERE type = ? AND name = ? AND wait.stream = ? AND wait.account = ? AND value = ? AND wait.since_seq < ?
+      `SELECT run_id, key, is_cancel, (SELECT workflow FROM work WHERE work.run_id = wait.run_id) AS workflow FROM wait
+       WHERE type = ? AND name = ? AND stream = ? AND account = ? AND value = ? AND since_seq < ?
          AND is_resolved = 0 AND type IS NOT NULL
        LIMIT ?`,
     ),

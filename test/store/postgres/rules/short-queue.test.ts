@@ -4,7 +4,7 @@ import { UNADMITTED_PRIORITY } from '../../../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { askAdmission, concurrency, throttle } from '../../../contract/support/ask-admission.ts'
-import { match, PARK, WAIT, WAITING } from '../../../contract/support/waiting-runs.ts'
+import { addEvent, match, PARK, WAIT, WAITING } from '../../../contract/support/waiting-runs.ts'
 import { checkpoint, incoming, NOW } from '../../../support/fixtures.ts'
 import { countRowsRead } from '../support/count-rows-read.ts'
 import { openTwo } from '../support/open-two.ts'
@@ -27,6 +27,8 @@ const FILL = `
     SELECT ${LATE}, 'follow-up', 'waiting', 'in_line', '${JSON.stringify(GATES)}' FROM n;
   INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep)
     SELECT 'follow-up', 'concurrency-1', 'a', (n = 60)::int, 0, CASE n WHEN 60 THEN ${EARLY} ELSE ${LATE} END, 0 FROM n;
+  INSERT INTO wait (run_id, key, type, name, stream, account, value, since_seq)
+    SELECT ${EARLY}, 'm', 'file.moved', 'file', 0, 'default', 'of_' || n, 1 FROM n WHERE n % 3 = 2;
   INSERT INTO wait (run_id, key, child_run) SELECT ${EARLY}, 'c', 'run_00' || n - 1 FROM n WHERE n % 3 = 2`
 
 /** The work of some runs, from their deliveries to their ends. */
@@ -60,7 +62,7 @@ async function play(store: Store, name: string): Promise<void> {
   await store.parkRun(five.lease, { ...PARK, awaits: ['i'] })
   await store.saveCheckpoint(six.lease, WAITING, undefined, { wait: WAIT })
   await store.parkRun(six.lease, PARK)
-  await match(store, {})
+  await match(store, { [await addEvent(store, event('moved'))]: 'fil_1' })
   await store.releaseRun(seven.lease)
   await store.cancelRun(seven.lease.runId, 'by hand', NOW)
   await store.retryRun(seven.lease.runId, NOW)

@@ -7,8 +7,7 @@ import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { deleteFiles } from './support/delete-files.ts'
 
-/** The two stores of a long run have 10,000 together. */
-const RUNS = inject('isLongRun') === true ? 5_000 : 500
+const RUNS = inject('isLongRun') === true ? 10_000 : 500
 
 interface Ledger {
   rows: EffectRecord[]

@@ -7,7 +7,7 @@ import { type Siege, startSiege } from './guard-siege.ts'
 import { PER_RUN } from './siege-scenario.ts'
 
 /** Kills of the siege. The full size is 1,000: `UPSHOT_SIEGE_KILLS=1000`. */
-const killsOn = (database: DatabaseName) => Number(process.env.UPSHOT_SIEGE_KILLS ?? (database === 'SQLite' ? 40 : 14))
+const killsOn = (database: DatabaseName) => Number(process.env.UPSHOT_SIEGE_KILLS ?? (database === 'SQLite' ? 60 : 20))
 const SEED = Number(process.env.UPSHOT_SIEGE_SEED ?? Date.now() % 1_000_000)
 
 const HOUR = 3_600_000

@@ -14,7 +14,7 @@ const CHILD = join(import.meta.dirname, 'doomed-lister.ts')
 describe.each(DATABASES)('on %s', (database) => {
   test('a long list is counted once and decided as a whole, at whatever store call its process dies', async () => {
     const survive = dieInPlace(database, { child: CHILD, prepare: claimTwo }, checkRest)
-    const survivedAt = await dieAtEveryCall(survive, database === 'SQLite' ? 2 : 16)
+    const survivedAt = await dieAtEveryCall(survive, database === 'SQLite' ? 2 : 8)
     expect(survivedAt).toBeGreaterThan(15)
   }, 600_000)
 })

@@ -15,13 +15,13 @@ import { STOP } from './withdrawal-scenario.ts'
 const CHILD = join(import.meta.dirname, 'doomed-withdrawer.ts')
 /** Runs that a stop holds: their end wakes them in two commits. */
 const STOPPED = 260
-/** Runs that the canceled one has invoked: two commits cancel them. */
-const CHILDREN = 300
+/** Runs that the canceled one has invoked: three commits cancel them. */
+const CHILDREN = 600
 
 describe.each(DATABASES)('on %s', (database) => {
   test('what a run had asked for never begins after its end, wherever the process that ended it dies', async () => {
     const survive = dieInPlace(database, { child: CHILD, prepare: askAll }, checkRest)
-    expect(await dieAtEveryCall(survive, database === 'SQLite' ? 2 : 16)).toBeGreaterThan(5)
+    expect(await dieAtEveryCall(survive, database === 'SQLite' ? 2 : 8)).toBeGreaterThan(5)
   }, 600_000)
 })
 

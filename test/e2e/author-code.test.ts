@@ -12,8 +12,16 @@ function p99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN
 }
 
-/** Harm to the engine, how its end is told, and why its run is parked. */
-const HARM: Record<string, Guilt & { cause: string; reason: string }> = {
+interface Harm extends Guilt {
+  /** How the engine's end is told. */
+  cause: string
+  /** Why its run is parked. */
+  reason: string
+  /** For the whole process; default 384. */
+  memoryMb?: number
+}
+
+const HARM: Record<string, Harm> = {
   'a loop without end': {
     step: 'await null; for (;;) {}',
     ...{ cause: 'blocked', reason: 'its code blocked the engine at workflows/guilty.workflow.ts:7:' },
@@ -45,15 +53,23 @@ const HARM: Record<string, Guilt & { cause: string; reason: string }> = {
     step: 'const all = []; for (;;) all.push(new Array(1e6).fill({}))',
     ...{ cause: 'out_of_memory', reason: 'its code filled the memory' },
   },
+  'one call that takes more than the heap': {
+    step: `const all = 'one,'.repeat(1e7).split(','); const cell = new Int32Array(new SharedArrayBuffer(4))
+      for (;;) { all.push('more'); Atomics.wait(cell, 0, 0, 5) }`,
+    ...{ cause: 'out_of_memory', reason: 'its code filled the memory at workflows/guilty.workflow.ts:8:' },
+    memoryMb: 2_048,
+  },
 }
 
 /** A busy machine may clear away garbage for longer than the 2 s after which a loop is blocked. */
-const FILLING = { engine: { hang: '30s', heapBytes: 64 * 1_048_576, memoryBytes: 384 * 1_048_576 } }
+function limitMemory(memoryMb: number) {
+  return { engine: { hang: '30s', heapBytes: 64 * 1_048_576, memoryBytes: memoryMb * 1_048_576 } }
+}
 
 test.each(Object.entries(HARM))(
   '%s in a workflow delays no delivery, and only its run is parked',
-  async (_harm, { cause, reason, ...guilt }) => {
-    const stage = new GuiltyStage(guilt, cause === 'out_of_memory' ? FILLING : {})
+  async (_harm, { cause, reason, memoryMb = 384, ...guilt }) => {
+    const stage = new GuiltyStage(guilt, cause === 'out_of_memory' ? limitMemory(memoryMb) : {})
     const started = await stage.start()
     await stage.occupy(NEIGHBOURS)
     const calm: number[] = []

@@ -8,6 +8,10 @@ import type { EngineStart } from '../engine-messages.ts'
  */
 const YOUNG_MB = 32
 const MB = 1_048_576
+/** Most bytes of a heap beyond `engine.heapBytes`, until the memory watch has ended its thread. */
+const MAX_BEYOND_BYTES = 1_073_741_824
+/** Bytes of the process beside the heap of its engine. */
+const BESIDE_BYTES = 201_326_592
 
 /** A thread that loads our modules, and waits for its start. */
 interface BegunThread {
@@ -32,13 +36,22 @@ export function takeThread(engine: Config['engine']): BegunThread {
   return taken
 }
 
-function beginThread({ heapBytes }: Config['engine']): BegunThread {
+/**
+ * MiB of the heap at which V8 ends the thread. A call that goes far beyond, such as one `split` of a
+ * long text, would end the process. So the heap may grow by what the process has left.
+ */
+function heapLimitMb({ heapBytes, memoryBytes }: Config['engine']): number {
+  const room = Math.min(MAX_BEYOND_BYTES, Math.max(0, memoryBytes - heapBytes - BESIDE_BYTES))
+  return Math.ceil((heapBytes + room) / MB)
+}
+
+function beginThread(engine: Config['engine']): BegunThread {
   const { port1, port2 } = new MessageChannel()
   // The same ending as this file: source here, JavaScript in the package.
   const worker = new Worker(new URL(import.meta.url.replace(/start\/begin-thread(\.\w+)$/, 'engine-thread-main$1')), {
     workerData: port2,
     transferList: [port2],
-    resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytes / MB), maxYoungGenerationSizeMb: YOUNG_MB },
+    resourceLimits: { maxOldGenerationSizeMb: heapLimitMb(engine), maxYoungGenerationSizeMb: YOUNG_MB },
   })
   port1.unref()
   return {

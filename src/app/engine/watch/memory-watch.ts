@@ -41,7 +41,7 @@ export interface Shortage extends MemoryUse {
 
 /**
  * Looks at the heap of an engine's thread, at its buffers, and at the whole process. Says when one
- * of them gets short, and ends an engine beyond a limit. The heap's own limit is V8's.
+ * of them gets short, and ends an engine beyond a limit.
  */
 export class MemoryWatch {
   /** At the last look. */
@@ -100,10 +100,12 @@ export class MemoryWatch {
     if (this.#isShort && !isHeld && !first.isBeyond) return
     const { thread, changed } = this.#parts
     using question = new Question(thread.threadId)
-    const found = isHeld ? await question.ask<CodeAtWork>('codeAtWork') : null
+    const [found] = await Promise.all([
+      isHeld ? question.ask<CodeAtWork>('codeAtWork') : null,
+      // Garbage may fill it.
+      this.#isShort && !first.isBeyond ? null : question.collect(),
+    ])
     if (found) this.#holder = { found, beat: thread.beat }
-    // Garbage may fill it.
-    if (!this.#isShort || first.isBeyond) await question.collect()
     const use = await this.#measure()
     if (this.#isStopped) return
     if (use.isBeyond) return thread.end(describeFull(use, found))
@@ -119,7 +121,7 @@ export class MemoryWatch {
     this.#isShort = false
   }
 
-  /** The use beyond its limit, else the fullest. V8 itself ends a thread with a full heap. */
+  /** The use beyond its limit, else the fullest. */
   async #measure(): Promise<MemoryUse & { isBeyond: boolean }> {
     const { heapBytes, memoryBytes } = this.#parts.config.engine
     this.seen = await this.#parts.thread.memory()
@@ -132,7 +134,7 @@ export class MemoryWatch {
     const uses = [
       ...(hasGrown ? [{ of: 'process', bytes: resident, most: memoryBytes, isBeyond } as const] : []),
       { of: 'buffers', bytes: buffers, most: heapBytes, isBeyond: buffers > heapBytes },
-      { of: 'heap', bytes: heap, most: heapBytes, isBeyond: false },
+      { of: 'heap', bytes: heap, most: heapBytes, isBeyond: heap > heapBytes },
     ] as const
     return uses.find(({ isBeyond }) => isBeyond) ?? uses.reduce((full, use) => (share(use) > share(full) ? use : full))
   }

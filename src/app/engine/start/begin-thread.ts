@@ -37,8 +37,8 @@ export function takeThread(engine: Config['engine']): BegunThread {
 }
 
 /**
- * MiB of the heap at which V8 ends the thread. A call that goes far beyond, such as one `split` of a
- * long text, would end the process. So the heap may grow by what the process has left.
+ * MiB of the heap at which V8 ends the thread. A call that goes far beyond, such as one `split`
+ * of a long text, would end the process. So the heap may grow by what the process has left.
  */
 function heapLimitMb({ heapBytes, memoryBytes }: Config['engine']): number {
   const room = Math.min(MAX_BEYOND_BYTES, Math.max(0, memoryBytes - heapBytes - BESIDE_BYTES))

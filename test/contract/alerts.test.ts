@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
 import { EMPTY_BOOK } from '../../src/core/alerts/alert-book.ts'
-import { EMPTY_SHAPES } from '../../src/core/service/shapes/shape-book.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
@@ -17,17 +16,6 @@ describeStores((test, open) => {
     expect(saved.toSorted()).toEqual([false, true])
     expect(await other.loadAlertBook('a')).toEqual({ book, version: 2 })
     expect(await store.saveAlertBook('a', EMPTY_BOOK, 0)).toBe(false)
-  })
-
-  test('of two processes that change the book of shapes, one is refused', async ({ store, reopen }) => {
-    const other = await reopen()
-    expect(await store.loadShapeBook()).toBe(null)
-    expect(await store.saveShapeBook(EMPTY_SHAPES, 0)).toBe(true)
-    expect(await other.saveShapeBook(EMPTY_SHAPES, 0)).toBe(false)
-    const book = { ...EMPTY_SHAPES, read: { 0: 7 } }
-    const saved = await Promise.all([store.saveShapeBook(book, 1), other.saveShapeBook(book, 1)])
-    expect(saved.toSorted()).toEqual([false, true])
-    expect(await other.loadShapeBook()).toEqual({ book, version: 2 })
   })
 
   test('the books of rules that are gone are removed', async ({ store }) => {

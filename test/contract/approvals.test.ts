@@ -3,28 +3,20 @@ import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../src/core/runs/step.ts'
 import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete } from './support/begin-delete.ts'
-import { claimNext } from './support/claim-next.ts'
+import { beginDelete, NONE } from './support/begin-delete.ts'
+import { claimLease } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
 const DAY = 86_400_000
-const NONE: Limit[] = [
-  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
-]
 const asked = (path: string, bytes = 100) => ({ path, bytes, modifiedAt: null })
 const step = (key: string): Checkpoint => checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
 
-async function claim(store: Store, event: string): Promise<Lease> {
-  await queueRun(store, event)
-  return (await claimNext(store, NOW)).lease
-}
-
 /** A run that asks for three deletes, which are held. */
 async function hold(store: Store, needs = 1): Promise<{ lease: Lease; id: string }> {
-  const lease = await claim(store, 'evt_1')
+  const lease = await claimLease(store, 'evt_1')
   for (const key of ['a', 'b', 'c']) {
     await beginDelete(store, lease, step(key), { limits: NONE, asked: asked(`/${key}`), needs })
   }
@@ -40,17 +32,11 @@ async function hashOf(store: Store, approval: string, number: number): Promise<s
   return item?.hash.slice(0, 8) ?? ''
 }
 
-async function word(store: Store, approval: string, part: Partial<Decision> = {}): Promise<Decision> {
-  const hash = (await store.findApproval(approval, NOW))?.hash ?? ''
-  const about = { approval, verdict: 'approved', actor: 'anna', reason: 'checked', hash } as const
-  return { ...about, only: null, answer: null, signature: null, ...part }
-}
-
 describeStores((test) => {
   test('an approval is for the list with its hash, and what joined later is in a fresh one', async ({ store }) => {
     const { lease, id } = await hold(store)
     const seen = await hashOf(store, id, 2)
-    const result = await store.decideApproval(await word(store, id, { hash: seen }), NOW)
+    const result = await store.decideApproval(await wordOf(store, id, { hash: seen }), NOW)
     expect(result).toMatchObject({ status: 'approved', granted: 2, moved: 1, next: expect.stringMatching(/^apr_/) })
     expect([await kindOf(store, lease, 'a'), await kindOf(store, lease, 'b')]).toEqual(['granted', 'granted'])
     expect(await kindOf(store, lease, 'c')).toBe('held')
@@ -59,7 +45,7 @@ describeStores((test) => {
 
   test('an approval covers the state that was seen: a changed file asks again', async ({ store }) => {
     const { lease, id } = await hold(store)
-    await store.decideApproval(await word(store, id), NOW)
+    await store.decideApproval(await wordOf(store, id), NOW)
     const changed = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 999) })
     expect(changed).toMatchObject({ kind: 'held', opened: true })
     const closed = { id, status: 'approved' }
@@ -68,7 +54,7 @@ describeStores((test) => {
   })
 
   test('no approval has an effect before the run has looked at its file', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const unseen = await beginDelete(store, lease, step('a'), { limits: NONE, isUnseen: true })
     expect(unseen).toMatchObject({ kind: 'held', approval: null, opened: false, isUnseen: true })
     expect(await store.listApprovals({ limit: 1, now: NOW })).toEqual([])
@@ -83,7 +69,7 @@ describeStores((test) => {
       { from: 1, to: 1 },
       { from: 3, to: 3 },
     ]
-    expect(await store.decideApproval(await word(store, id, { only }), NOW)).toMatchObject({ granted: 2, moved: 1 })
+    expect(await store.decideApproval(await wordOf(store, id, { only }), NOW)).toMatchObject({ granted: 2, moved: 1 })
     expect(await kindOf(store, lease, 'a')).toBe('granted')
     expect(await kindOf(store, lease, 'b')).toBe('held')
     expect(await kindOf(store, lease, 'c')).toBe('granted')
@@ -92,43 +78,29 @@ describeStores((test) => {
   test('a hash that the list does not have, and one that is too short, are refused', async ({ store }) => {
     const { id } = await hold(store)
     for (const hash of ['00000000', (await hashOf(store, id, 3)).slice(0, 7), '*', '']) {
-      await expect(store.decideApproval(await word(store, id, { hash }), NOW)).rejects.toMatchObject({
+      await expect(store.decideApproval(await wordOf(store, id, { hash }), NOW)).rejects.toMatchObject({
         code: 'list_changed',
       })
     }
   })
 
-  test('hashes cover the order, the files and their state', async ({ store }) => {
-    const { lease, id } = await hold(store)
-    const hashes = new Set((await store.listApprovalItems({ approval: id, limit: 9 })).map(({ hash }) => hash))
-    await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 101) })
-    const items = await store.listApprovalItems({ approval: id, limit: 9 })
-    expect(items.map(({ step, state }) => [step, state])).toEqual([
-      ['a', 'withdrawn'],
-      ['b', 'open'],
-      ['c', 'open'],
-      ['a', 'open'],
-    ])
-    expect(hashes.has(items[3]?.hash ?? '')).toBe(false)
-  })
-
   test('two people have to agree to the same list, and one of them twice is one', async ({ store }) => {
     const { lease, id } = await hold(store, 2)
-    expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
-    expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
-    const less = await word(store, id, { actor: 'ben', hash: await hashOf(store, id, 1) })
+    expect(await store.decideApproval(await wordOf(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
+    expect(await store.decideApproval(await wordOf(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
+    const less = await wordOf(store, id, { actor: 'ben', hash: await hashOf(store, id, 1) })
     expect(await store.decideApproval(less, NOW)).toMatchObject({ status: 'open', missing: 1 })
     expect(await kindOf(store, lease, 'a')).toBe('held')
-    expect(await store.decideApproval(await word(store, id, { actor: 'ben' }), NOW)).toMatchObject({ granted: 3 })
+    expect(await store.decideApproval(await wordOf(store, id, { actor: 'ben' }), NOW)).toMatchObject({ granted: 3 })
     expect(await kindOf(store, lease, 'a')).toBe('granted')
   })
 
   test('a delete that began names the people who agreed to its list, and no other word', async ({ store }) => {
     const { lease, id } = await hold(store, 2)
     const first = await hashOf(store, id, 1)
-    await store.decideApproval(await word(store, id, { actor: 'cleo', hash: first }), NOW)
-    await store.decideApproval(await word(store, id, { actor: 'dan', only: [{ from: 2, to: 3 }] }), NOW)
-    for (const actor of ['ben', 'anna']) await store.decideApproval(await word(store, id, { actor }), NOW)
+    await store.decideApproval(await wordOf(store, id, { actor: 'cleo', hash: first }), NOW)
+    await store.decideApproval(await wordOf(store, id, { actor: 'dan', only: [{ from: 2, to: 3 }] }), NOW)
+    for (const actor of ['ben', 'anna']) await store.decideApproval(await wordOf(store, id, { actor }), NOW)
     expect(await kindOf(store, lease, 'a')).toBe('granted')
     const [begun] = await store.listEffects({ phases: ['begun'], limit: 9 })
     expect(begun).toMatchObject({ approval: id, actor: 'anna, ben' })
@@ -136,17 +108,17 @@ describeStores((test) => {
 
   test('one denial is enough, and a decided approval takes no further word', async ({ store }) => {
     const { lease, id } = await hold(store, 2)
-    expect(await store.decideApproval(await word(store, id, { verdict: 'denied' }), NOW)).toMatchObject({
+    expect(await store.decideApproval(await wordOf(store, id, { verdict: 'denied' }), NOW)).toMatchObject({
       status: 'denied',
     })
     expect(await kindOf(store, lease, 'a')).toBe('denied')
-    await expect(store.decideApproval(await word(store, id), NOW)).rejects.toThrow('is denied already')
+    await expect(store.decideApproval(await wordOf(store, id), NOW)).rejects.toThrow('is denied already')
   })
 
   test('an expired approval is denied to its runs and closed to people', async ({ store }) => {
     const { lease, id } = await hold(store)
     const later = NOW + 8 * DAY
-    await expect(store.decideApproval(await word(store, id), later)).rejects.toThrow('is expired already')
+    await expect(store.decideApproval(await wordOf(store, id), later)).rejects.toThrow('is expired already')
     expect(await store.listApprovals({ limit: 9, now: later, status: 'open' })).toEqual([])
     const permit = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a'), now: later })
     expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('was expired') })
@@ -163,9 +135,9 @@ describeStores((test) => {
       ...decision,
       signature: sign(null, Buffer.from(describeVote(decision)), key),
     })
-    const plain = await word(store, id)
+    const plain = await wordOf(store, id)
     const other = generateKeyPairSync('ed25519').privateKey
-    const forged = { ...signed(await word(store, id, { only: [{ from: 1, to: 1 }] })), only: null }
+    const forged = { ...signed(await wordOf(store, id, { only: [{ from: 1, to: 1 }] })), only: null }
     for (const [decision, why] of [
       [plain, 'have to be signed'],
       [signed(plain, other), 'not that of "anna"'],
@@ -186,14 +158,14 @@ describeStores((test) => {
     await store.addApprover({ name: 'anna', publicKey, roles: [], addedAt: NOW, removedAt: null })
     expect(await store.removeApprover('anna', NOW)).toBe(true)
     expect(await store.removeApprover('anna', NOW)).toBe(false)
-    const decision = await word(store, id)
+    const decision = await wordOf(store, id)
     const signature = sign(null, Buffer.from(describeVote(decision)), pair.privateKey)
     await expect(store.decideApproval({ ...decision, signature }, NOW)).rejects.toThrow('was removed')
   })
 
   test('an approved effect fills no window: a batch must not block everybody else', async ({ store }) => {
     const { lease, id } = await hold(store)
-    await store.decideApproval(await word(store, id), NOW)
+    await store.decideApproval(await wordOf(store, id), NOW)
     await kindOf(store, lease, 'a')
     const use = await store.listGuardUse(NOW)
     expect(use.filter(({ scope }) => scope === 'all').map((row) => row.class)).toEqual(['approved', 'approved'])

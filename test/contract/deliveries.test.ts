@@ -42,28 +42,6 @@ describeStores((test, open) => {
     expect(await store.saveDelivery(incoming('evt_1', { setup }))).toMatchObject({ verdict: 'accepted' })
   })
 
-  test('a refusal leaves a row with its reason and without a body', async ({ store }) => {
-    await store.saveRefusal({
-      id: 'dlv_1',
-      endpointId: null,
-      receivedAt: NOW,
-      verdict: 'bad_signature',
-      bodyBytes: 12,
-      facts: { reason: 'mismatch' },
-    })
-    expect(await store.listDeliveries({ limit: 10 })).toEqual([
-      {
-        id: 'dlv_1',
-        endpointId: null,
-        receivedAt: NOW,
-        verdict: 'bad_signature',
-        eventId: null,
-        bodyBytes: 12,
-        facts: { reason: 'mismatch' },
-      },
-    ])
-  })
-
   test('a delivery is answered after its commit: another process sees the event', async ({ store, reopen }) => {
     await store.saveDelivery(incoming('evt_1'))
     expect(await (await reopen()).listEvents({ limit: 10 })).toHaveLength(1)

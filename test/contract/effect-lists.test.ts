@@ -1,28 +1,14 @@
 import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../src/core/safety/effect-group.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete, deleteAsk } from './support/begin-delete.ts'
+import { beginDelete, deleteAsk, limitOf } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
+import { claimLease } from './support/waiting-runs.ts'
 
-const setting = 'guard.all.deletes.perHour'
 const options = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
-const limit = (most: number): Limit => ({
-  scope: 'all',
-  what: 'deletes',
-  window: 'hour',
-  most,
-  setting,
-  over: 'approve',
-})
-
-async function claim(store: Store, event: string): Promise<Lease> {
-  await queueRun(store, event)
-  return (await claimNext(store)).lease
-}
 
 const ask = (key: string, bytes = 10) =>
   deleteAsk(checkpoint(key, { target: `storage_a:${key}` }), { asked: { path: `/${key}`, bytes, modifiedAt: null } })
@@ -33,7 +19,7 @@ const listOf = (lease: Lease, number = 0): EffectList => ({ number, sources: [so
 const share = (lease: Lease, count: number, most = 100): EffectShare => ({
   source: sourceOf(lease),
   class: 'delete',
-  limits: [limit(most)],
+  limits: [limitOf(most)],
   count,
   bytes: count * 10,
 })
@@ -54,21 +40,21 @@ async function count(store: Store) {
 
 describeStores((test) => {
   test('the places of a long list count from its decision on, and once, while its parts begin', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     expect(await begin(store, lease, ['a', 'b', 'c'], null)).toEqual([null, null, null])
     expect(await store.listSteps(lease.runId)).toEqual([])
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 3, 3)], options)
     expect(room).toEqual({ kind: 'reserved' })
     expect(await count(store)).toEqual([3, 30, 0])
-    const other = await claim(store, 'evt_2')
-    expect(await beginDelete(store, other, checkpoint('x'), { limits: [limit(3)] })).toMatchObject({ kind: 'held' })
+    const other = await claimLease(store, 'evt_2')
+    expect(await beginDelete(store, other, checkpoint('x'), { limits: [limitOf(3)] })).toMatchObject({ kind: 'held' })
     expect(await begin(store, lease, ['a', 'b'], room)).toEqual(['granted', 'granted'])
     expect(await begin(store, lease, ['b', 'c'], room)).toEqual(['granted', 'granted'])
     expect(await count(store)).toEqual([3, 30, 3])
   })
 
   test('an effect for which a list has no place is not decided, and not begun', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 1)], options)
     expect(await begin(store, lease, ['a'], room, 1)).toEqual([null])
     expect(await begin(store, lease, ['a', 'b'], room)).toEqual(['granted', null])
@@ -76,9 +62,9 @@ describeStores((test) => {
   })
 
   test('nothing of a list without room begins, and all of its parts join one approval', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 4, 3)], options)
-    expect(room).toEqual({ kind: 'full', limit: limit(3) })
+    expect(room).toEqual({ kind: 'full', limit: limitOf(3) })
     expect(await begin(store, lease, ['a', 'b'], room)).toEqual(['held', 'held'])
     expect(await begin(store, lease, ['c', 'd'], room)).toEqual(['held', 'held'])
     expect(await count(store)).toEqual([0, 0, 0])
@@ -87,7 +73,7 @@ describeStores((test) => {
   })
 
   test('the next pass gives back the places that were not used, whatever it asks for', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 5)], options)
     await begin(store, lease, ['a', 'b'], room)
     await store.releaseRun(lease)
@@ -97,13 +83,13 @@ describeStores((test) => {
     expect(await count(store)).toEqual([5, 50, 2])
     await store.releaseRun(next)
     const { lease: last } = await claimNext(store)
-    expect(await beginDelete(store, last, checkpoint('z'), { limits: [limit(3)] })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(store, last, checkpoint('z'), { limits: [limitOf(3)] })).toMatchObject({ kind: 'granted' })
     expect((await count(store))[0]).toBe(3)
   })
 
   test('the end of a run gives back the places that it has not used', async ({ store }) => {
     for (const end of ['cancel', 'complete'] as const) {
-      const lease = await claim(store, `evt_${end}`)
+      const lease = await claimLease(store, `evt_${end}`)
       const before = await count(store)
       const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 5)], options)
       await begin(store, lease, [`${end}-a`], room)
@@ -114,7 +100,7 @@ describeStores((test) => {
   })
 
   test('two lists of one pass keep their places apart', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const [first, second] = [listOf(lease, 1), listOf(lease, 2)]
     await store.reserveEffects(lease, first, [share(lease, 2)], options)
     await store.reserveEffects(lease, second, [share(lease, 3)], options)
@@ -124,7 +110,7 @@ describeStores((test) => {
   })
 
   test('no list is decided and no part begins under a stale lease', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     await store.cancelRun(lease.runId, 'enough', NOW)
     const stale = { code: 'stale_lease' }
     await expect(store.reserveEffects(lease, listOf(lease), [share(lease, 1)], options)).rejects.toMatchObject(stale)

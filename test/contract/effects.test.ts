@@ -1,25 +1,16 @@
 import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../src/core/runs/step.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete } from './support/begin-delete.ts'
+import { beginDelete, limitOf, NONE } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
+import { claimLease } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
 const HOUR = 3_600_000
 const A = { path: '/a.mov', bytes: 100, modifiedAt: '2026-01-01T00:00:00Z' }
-
-function limit(most: number, part: Partial<Limit> = {}): Limit {
-  const setting = 'guard.all.deletes.perHour'
-  return { scope: 'all', what: 'deletes', window: 'hour', most, setting, over: 'approve', ...part }
-}
-
-async function claim(store: Store, event: string): Promise<Lease> {
-  await queueRun(store, event)
-  return (await claimNext(store, NOW)).lease
-}
 
 const step = (key: string): Checkpoint => checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
 
@@ -29,8 +20,8 @@ const end = (store: Store, lease: Lease, key: string, outcome: string) =>
 
 describeStores((test, open) => {
   test('effects are granted up to their limit, by all runs and processes together', async ({ store, reopen }) => {
-    const [one, two] = [await claim(store, 'evt_1'), await claim(store, 'evt_2')]
-    const limits = [limit(2)]
+    const [one, two] = [await claimLease(store, 'evt_1'), await claimLease(store, 'evt_2')]
+    const limits = [limitOf(2)]
     expect(await beginDelete(store, one, step('a'), { limits })).toMatchObject({ kind: 'granted' })
     expect(await beginDelete(await reopen(), two, step('b'), { limits })).toMatchObject({ kind: 'granted' })
     const held = { kind: 'held', rule: limits[0]?.setting }
@@ -40,11 +31,11 @@ describeStores((test, open) => {
 
   test('an effect that is asked for again is granted and counted once, whatever the limit is by then', async () => {
     const { store, reopen } = await open()
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     for (const each of [store, await reopen(), store]) {
-      expect(await beginDelete(each, lease, step('a'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
+      expect(await beginDelete(each, lease, step('a'), { limits: [limitOf(1)] })).toMatchObject({ kind: 'granted' })
     }
-    expect(await beginDelete(store, lease, step('a'), { limits: [limit(0)] })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(store, lease, step('a'), { limits: NONE })).toMatchObject({ kind: 'granted' })
     expect(await store.listGuardUse(NOW)).toContainEqual(
       expect.objectContaining({ scope: 'all', window: 'hour', class: 'delete', count: 1 }),
     )
@@ -52,32 +43,32 @@ describeStores((test, open) => {
   })
 
   test('a place counts from the beginning of an effect, and its failure gives it not back', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
+    const lease = await claimLease(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: [limitOf(1)] })
     const error = { name: 'Error', message: 'no luck' }
     await store.saveCheckpoint(lease, { ...step('a'), status: 'failed', output: null, error })
-    expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'held' })
+    expect(await beginDelete(store, lease, step('b'), { limits: [limitOf(1)] })).toMatchObject({ kind: 'held' })
   })
 
   test.each(['changed', 'not_found'])('a delete with the outcome %s gives its place back', async (outcome) => {
     const { store } = await open()
-    const lease = await claim(store, 'evt_1')
-    await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
+    const lease = await claimLease(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: [limitOf(1)] })
     await end(store, lease, 'a', outcome)
-    expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(store, lease, step('b'), { limits: [limitOf(1)] })).toMatchObject({ kind: 'granted' })
   })
 
   test('a delete that was repeated after a crash gives no place back: the first attempt may have worked', async () => {
     const { store } = await open()
-    const lease = await claim(store, 'evt_1')
-    for (let permits = 0; permits < 2; permits++) await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
+    const lease = await claimLease(store, 'evt_1')
+    for (let permits = 0; permits < 2; permits++) await beginDelete(store, lease, step('a'), { limits: [limitOf(1)] })
     await end(store, lease, 'a', 'not_found')
-    expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'held' })
+    expect(await beginDelete(store, lease, step('b'), { limits: [limitOf(1)] })).toMatchObject({ kind: 'held' })
   })
 
   test('a window frees its places after an hour, and none when the clock is set back', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    const ask = (key: string, now: number) => beginDelete(store, lease, step(key), { limits: [limit(1)], now })
+    const lease = await claimLease(store, 'evt_1')
+    const ask = (key: string, now: number) => beginDelete(store, lease, step(key), { limits: [limitOf(1)], now })
     expect(await ask('a', NOW)).toMatchObject({ kind: 'granted' })
     for (const now of [NOW + HOUR - 1, NOW - 1, NOW - 10 * HOUR]) {
       expect(await ask('b', now), String(now - NOW)).toMatchObject({ kind: 'held' })
@@ -86,14 +77,14 @@ describeStores((test, open) => {
   })
 
   test('bytes are limited by the size that a run saw', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    const limits = [limit(150, { what: 'bytes' })]
+    const lease = await claimLease(store, 'evt_1')
+    const limits = [limitOf(150, { what: 'bytes' })]
     expect(await beginDelete(store, lease, step('a'), { limits, asked: A })).toMatchObject({ kind: 'granted' })
     expect(await beginDelete(store, lease, step('b'), { limits, asked: A })).toMatchObject({ kind: 'held' })
   })
 
   test('a stop holds deletes in its scope from its commit on, over a reopened store', async ({ store, reopen }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const by = { actor: 'cli:ada', reason: 'the wrong files' }
     expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(true)
     expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(false)
@@ -110,7 +101,7 @@ describeStores((test, open) => {
   })
 
   test('a stop also holds an effect that had begun, and its end wakes the run', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     await beginDelete(store, lease, step('a'))
     await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
     expect(await beginDelete(store, lease, step('a'))).toMatchObject({ kind: 'stopped' })
@@ -121,7 +112,7 @@ describeStores((test, open) => {
   })
 
   test('the ledger tells how a file looked, what became of it, and of which run and step', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { asked: A })
     await end(store, lease, 'a', 'deleted')
     const [{ seq: eventSeq } = { seq: 0 }] = await store.listEvents({ limit: 1 })
@@ -136,7 +127,7 @@ describeStores((test, open) => {
 
   test('the ledger names the code of each run, also of two that began at the same time', async ({ store }) => {
     for (const name of ['first', 'second']) {
-      const lease = await claim(store, `evt_${name}`)
+      const lease = await claimLease(store, `evt_${name}`)
       await store.saveCheckpoint(lease, checkpoint('look'), undefined, { codeHash: `code of the ${name}` })
       await beginDelete(store, lease, step(name), { asked: A })
     }
@@ -147,18 +138,17 @@ describeStores((test, open) => {
   })
 
   test('the ledger keeps the state that a delete requires, and the one that its look found', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const expected = { path: '/a.mov', bytes: null, modifiedAt: null }
     await beginDelete(store, lease, step('a'), { asked: A, expect: expected })
     const before = JSON.stringify({ ...A, sha256: 'ab'.repeat(32) })
     const output = JSON.stringify({ outcome: 'deleted', proof: 'reply' })
     await store.saveCheckpoint(lease, { ...step('a'), output }, undefined, { effect: { input: null, before } })
-    await beginDelete(store, lease, step('b'), { limits: [limit(0)], asked: A, expect: expected })
+    await beginDelete(store, lease, step('b'), { limits: NONE, asked: A, expect: expected })
     const [approval] = await store.listApprovals({ limit: 1, now: NOW })
-    const word = { actor: 'ada', reason: null, only: null, answer: null, signature: null }
-    const { id, hash } = approval as { id: string; hash: string }
-    await store.decideApproval({ approval: id, verdict: 'approved', hash, ...word }, NOW)
-    await beginDelete(store, lease, step('b'), { limits: [limit(0)], asked: A, expect: expected })
+    const id = approval?.id ?? ''
+    await store.decideApproval(await wordOf(store, id), NOW)
+    await beginDelete(store, lease, step('b'), { limits: NONE, asked: A, expect: expected })
     expect(await store.listEffects({ class: 'delete', after: 0, limit: 10 })).toMatchObject([
       { phase: 'begun', step: 'a', expect: JSON.stringify(expected), before: null },
       { phase: 'ended', step: 'a', expect: null, before },
@@ -167,7 +157,7 @@ describeStores((test, open) => {
   })
 
   test('a write is in the ledger where it names a target, and a read never', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     await store.saveCheckpoint(lease, checkpoint('note'))
     await store.saveCheckpoint(lease, checkpoint('look', { effect: 'read', target: 'x', position: 1 }))
     await store.saveCheckpoint(lease, checkpoint('send', { target: 'https://hooks', position: 2 }))
@@ -184,7 +174,7 @@ describeStores((test, open) => {
   })
 
   test('a write without a target is in the ledger where it says so', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     const effect = { input: null, isUntargeted: true } as const
     await store.saveCheckpoint(lease, checkpoint('note'), undefined, { effect })
     await store.saveCheckpoint(lease, checkpoint('made', { position: 1 }), undefined, { effect: { input: '{}' } })
@@ -212,25 +202,27 @@ describeStores((test, open) => {
   })
 
   test('an outdated lease gets no permit, and counts nothing', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
+    const lease = await claimLease(store, 'evt_1')
     await store.cancelRun(lease.runId, 'by hand', NOW)
     await expect(beginDelete(store, lease, step('a'))).rejects.toMatchObject({ code: 'stale_lease' })
     expect(await store.listGuardUse(NOW)).toEqual([])
   })
 
   test('a held run that is canceled takes its items back', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
+    const lease = await claimLease(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: NONE })
     await store.cancelRun(lease.runId, 'by hand', NOW)
     expect(await store.listApprovals({ limit: 1, now: NOW })).toMatchObject([{ status: 'withdrawn', openItems: 0 }])
   })
 
   test('runs that the guard holds ask again when they are told to, as after a raised limit', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
+    const lease = await claimLease(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: NONE })
     await store.parkRun(lease, { dueAt: NOW + HOUR, reason: 'held', awaits: ['a'] })
     expect(await store.askAgain()).toBe(1)
     const again = await claimNext(store, NOW)
-    expect(await beginDelete(store, again.lease, step('a'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(store, again.lease, step('a'), { limits: [limitOf(1)] })).toMatchObject({
+      kind: 'granted',
+    })
   })
 })

@@ -1,18 +1,15 @@
 import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
 import { opensslPair, opensslSignature } from '../support/sign.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete } from './support/begin-delete.ts'
-import { claimNext } from './support/claim-next.ts'
+import { beginDelete, NONE } from './support/begin-delete.ts'
+import { claimLease } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
-const NONE: Limit[] = [
-  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
-]
 const PAIRS = { anna: opensslPair(), ben: opensslPair(), eve: opensslPair() }
 type Name = keyof typeof PAIRS
 
@@ -30,8 +27,7 @@ interface Held {
 
 /** A run whose deletes of `a` and `b` are held. */
 async function hold(store: Store, event = 'evt_1', needs = 2): Promise<Held> {
-  await queueRun(store, event)
-  const { lease } = await claimNext(store, NOW)
+  const lease = await claimLease(store, event)
   for (const name of ['a', 'b']) await ask(store, lease, name, needs)
   const [approval] = await store.listApprovals({ status: 'open', limit: 1, now: NOW })
   return { lease, id: approval?.id ?? '' }
@@ -44,9 +40,7 @@ async function register(store: Store, ...names: Name[]): Promise<void> {
 }
 
 async function say(store: Store, id: string, actor: Name, part: Partial<Decision> = {}, isSigned = true) {
-  const { hash = '' } = (await store.findApproval(id, NOW)) ?? {}
-  const about = { approval: id, verdict: 'approved', actor, reason: null, hash, only: null, answer: null } as const
-  const word: Decision = { ...about, signature: null, ...part }
+  const word = await wordOf(store, id, { actor, reason: null, ...part })
   const signature = isSigned ? opensslSignature(PAIRS[actor].privateKey, describeVote(word)) : null
   return store.decideApproval({ ...word, signature }, NOW)
 }

@@ -80,6 +80,8 @@ describeStores((test, open) => {
       canceled: [older.lease.runId],
     })
     await expect(store.completeRun(older.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+    const reason = `singleton: replaced by ${newer.lease.runId}`
+    expect(await store.findRun(older.lease.runId)).toMatchObject({ status: 'canceled', reason })
   })
 
   test('a singleton never cancels a newer run for an older one', async ({ store }) => {

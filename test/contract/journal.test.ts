@@ -1,20 +1,13 @@
 import { expect } from 'vitest'
-import type { Lease } from '../../src/core/runs/lease.ts'
 import { DIVERGED } from '../../src/core/runs/step.ts'
-import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { beginDelete } from './support/begin-delete.ts'
-import { claimNext } from './support/claim-next.ts'
-
-async function claimOne(store: Store): Promise<Lease> {
-  await queueRun(store)
-  return (await claimNext(store)).lease
-}
+import { claimLease } from './support/waiting-runs.ts'
 
 describeStores((test, open) => {
   test('steps are listed as they were saved, in the order in which they began', async ({ store }) => {
-    const lease = await claimOne(store)
+    const lease = await claimLease(store)
     const second = checkpoint('b', { position: 1, effect: 'delete', target: 'storage_a:fil_1' })
     const first = checkpoint('z', { position: 0, output: '{"n":1}' })
     await store.saveCheckpoint(lease, second)
@@ -23,7 +16,7 @@ describeStores((test, open) => {
   })
 
   test('an outcome keeps its number, until a person accepts other code', async ({ store }) => {
-    const lease = await claimOne(store)
+    const lease = await claimLease(store)
     const steps = [
       checkpoint('in line'),
       checkpoint('numbered', { position: 1, settled: 2 }),
@@ -34,7 +27,7 @@ describeStores((test, open) => {
     await store.parkRun(lease, { dueAt: null, reason: 'broken' })
     expect(await store.resumeRun(lease.runId, { fromScratch: false })).toBe(true)
     expect(await store.listSteps(lease.runId)).toEqual(steps)
-    const again = await claimOne(store)
+    const again = await claimLease(store)
     await store.parkRun(again, { dueAt: null, reason: `${DIVERGED}other code` })
     expect(await store.resumeRun(lease.runId, { fromScratch: false })).toBe(true)
     const [inLine, numbered, unfinished] = steps
@@ -46,7 +39,7 @@ describeStores((test, open) => {
   })
 
   test('a step keeps one row for its last attempt, and one per failure', async ({ store }) => {
-    const lease = await claimOne(store)
+    const lease = await claimLease(store)
     const error = { name: 'Error', message: 'not yet' }
     const waiting = checkpoint('a', { status: 'waiting', output: null, error, dueAt: NOW + 10, finishedAt: null })
     await store.saveCheckpoint(lease, waiting, { key: 'a', attempt: 1, at: NOW, error })
@@ -78,7 +71,7 @@ describeStores((test, open) => {
   })
 
   test('writes take effect in the order of their calls within one commit', async ({ store }) => {
-    const lease = await claimOne(store)
+    const lease = await claimLease(store)
     await Promise.all([
       store.saveCheckpoint(lease, checkpoint('a')),
       store.saveCheckpoint(lease, checkpoint('b', { position: 1 })),
@@ -89,7 +82,7 @@ describeStores((test, open) => {
   })
 
   test('a large output of a step or a run is stored apart and read back unchanged', async ({ store }) => {
-    const lease = await claimOne(store)
+    const lease = await claimLease(store)
     const json = JSON.stringify({ text: 'é'.repeat(300_000) })
     const packed = await store.packOutput(json)
     expect(packed.bytes).toBe(Buffer.byteLength(json))
@@ -107,7 +100,7 @@ describeStores((test, open) => {
   })
 
   test('the hash of the code that writes a journal is stored with the run', async ({ store }) => {
-    const lease = await claimOne(store)
+    const lease = await claimLease(store)
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'as loaded' })
     await store.saveCheckpoint(lease, checkpoint('b', { position: 1 }))
     await store.parkRun(lease, { dueAt: NOW, reason: '' })

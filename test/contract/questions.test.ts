@@ -1,14 +1,13 @@
 import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Question } from '../../src/core/runs/wait.ts'
-import type { Decision } from '../../src/core/safety/approval.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete } from './support/begin-delete.ts'
+import { beginDelete, NONE } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
 import { claimLease, statusOf } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
 const DAY = 86_400_000
 const file = { path: '/a', bytes: 5, modifiedAt: null }
@@ -17,9 +16,6 @@ const question: Question = {
   ...{ needs: 1, role: null, openedAt: NOW, expiresAt: NOW + DAY },
   effects: [{ step: 'files.delete[storage_a:a]', target: 'storage_a:a', asked: file }],
 }
-const NONE: Limit[] = [
-  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
-]
 const open = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
 
 /** A run that asks, and is parked until people have decided. */
@@ -29,12 +25,6 @@ async function ask(store: Store, part: Partial<Question> = {}): Promise<{ lease:
   await store.saveCheckpoint(lease, checkpoint('ask', open), undefined, { approve })
   await store.parkRun(lease, { dueAt: approve.expiresAt, reason: 'waits for people', awaits: ['ask'] })
   return { lease, id: (await store.findQuestion(lease.runId, 'ask', NOW))?.id ?? '' }
-}
-
-async function word(store: Store, id: string, part: Partial<Decision> = {}): Promise<Decision> {
-  const hash = (await store.findApproval(id, NOW))?.hash ?? ''
-  const about = { approval: id, verdict: 'approved', actor: 'anna', reason: 'checked', hash } as const
-  return { ...about, only: null, answer: null, signature: null, ...part }
 }
 
 const told = async (store: Store) =>
@@ -60,7 +50,7 @@ describeStores((test, openStore) => {
   test('a word wakes the run that asked, and tells of the end in the same commit', async () => {
     const { store } = await openStore()
     const { lease, id } = await ask(store)
-    expect(await store.decideApproval(await word(store, id, { answer: '{"n":1}' }), NOW)).toMatchObject({
+    expect(await store.decideApproval(await wordOf(store, id, { answer: '{"n":1}' }), NOW)).toMatchObject({
       ...{ status: 'approved', granted: 1, woken: 1 },
     })
     expect(await statusOf(store, lease)).toBe('pending')
@@ -74,7 +64,7 @@ describeStores((test, openStore) => {
     const { store } = await openStore()
     const effects = ['a', 'b'].map((name) => ({ step: name, target: `storage_a:${name}`, asked: file }))
     const { id } = await ask(store, { effects })
-    await store.decideApproval(await word(store, id), NOW)
+    await store.decideApproval(await wordOf(store, id), NOW)
     const run = await claimNext(store)
     const begin = (name: string, asked: typeof file) =>
       beginDelete(store, run.lease, checkpoint(name, { target: `storage_a:${name}` }), { limits: NONE, asked })
@@ -89,7 +79,7 @@ describeStores((test, openStore) => {
     const { id } = await ask(store, { effects })
     const [first] = await store.listApprovalItems({ approval: id, limit: 1 })
     for (const part of [{ only: [{ from: 1, to: 1 }] }, { hash: first?.hash ?? '' }]) {
-      await expect(store.decideApproval(await word(store, id, part), NOW)).rejects.toThrow('answered as a whole')
+      await expect(store.decideApproval(await wordOf(store, id, part), NOW)).rejects.toThrow('answered as a whole')
     }
     expect(await store.findApproval(id, NOW)).toMatchObject({ status: 'open', votes: [] })
   })
@@ -97,10 +87,10 @@ describeStores((test, openStore) => {
   test('two people agree only where they give the same answer', async () => {
     const { store } = await openStore()
     const { id } = await ask(store, { needs: 2 })
-    await store.decideApproval(await word(store, id, { answer: '1' }), NOW)
-    const other = await word(store, id, { actor: 'ben', answer: '2' })
+    await store.decideApproval(await wordOf(store, id, { answer: '1' }), NOW)
+    const other = await wordOf(store, id, { actor: 'ben', answer: '2' })
     expect(await store.decideApproval(other, NOW)).toMatchObject({ status: 'open', missing: 1 })
-    const same = await word(store, id, { actor: 'ben', answer: '1' })
+    const same = await wordOf(store, id, { actor: 'ben', answer: '1' })
     expect(await store.decideApproval(same, NOW)).toMatchObject({ status: 'approved' })
   })
 
@@ -109,7 +99,7 @@ describeStores((test, openStore) => {
     const { lease, id } = await ask(store)
     const later = NOW + DAY
     expect(await store.findQuestion(lease.runId, 'ask', later)).toMatchObject({ status: 'expired' })
-    await expect(store.decideApproval(await word(store, id), later)).rejects.toThrow('is expired already')
+    await expect(store.decideApproval(await wordOf(store, id), later)).rejects.toThrow('is expired already')
     const [run] = await store.claimRuns('wrk_1', 1, later)
     if (!run) throw new Error('it was due')
     const row = checkpoint('ask', { kind: 'approve', effect: 'read' })

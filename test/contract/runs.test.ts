@@ -89,24 +89,6 @@ describeStores((test, open) => {
     })
   })
 
-  test('a parked run is claimed at its moment and not before', async ({ store }) => {
-    await queueRun(store)
-    const run = await claimNext(store)
-    await store.saveCheckpoint(run.lease, checkpoint('a'))
-    await store.parkRun(run.lease, { dueAt: NOW + 100, reason: 'sleeps' })
-    expect(await store.nextDueAt()).toBe(NOW + 100)
-    expect(await store.claimRuns('wrk_1', 1, NOW + 99)).toEqual([])
-    expect(await store.claimRuns('wrk_1', 1, NOW + 100)).toMatchObject([{ isFirstPass: false, lease: { fence: 2 } }])
-    expect(await store.nextDueAt()).toBeNull()
-  })
-
-  test('a postponed run counts an attempt', async ({ store }) => {
-    await queueRun(store)
-    const run = await claimNext(store)
-    await store.postponeRun(run.lease, { dueAt: NOW + 1, error: { name: 'Error', message: 'once' } })
-    expect(await store.claimRuns('wrk_1', 1, NOW + 1)).toMatchObject([{ attempt: 1 }])
-  })
-
   test('every write with an older fence is refused', async ({ store }) => {
     await queueRun(store)
     const old = await claimNext(store)
@@ -133,15 +115,6 @@ describeStores((test, open) => {
       store.completeRun(a, 'null', NOW),
     ])
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
-  })
-
-  test('a canceled run ends at once, and its worker can write no more', async ({ store }) => {
-    const id = await queueRun(store)
-    const run = await claimNext(store)
-    expect(await store.cancelRun(id, 'by hand', NOW)).toBe(true)
-    await expect(store.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
-    expect(await store.findRun(id)).toMatchObject({ status: 'canceled', reason: 'by hand' })
-    expect(await store.cancelRun(id, 'again', NOW)).toBe(false)
   })
 
   test('runs are listed by time, origin and page, and events by time and page', async ({ store }) => {

@@ -1,26 +1,19 @@
 import { expect } from 'vitest'
-import type { Lease } from '../../src/core/runs/lease.ts'
 import { decideSelfCaused } from '../../src/core/runs/self-caused.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete } from './support/begin-delete.ts'
-import { claimNext } from './support/claim-next.ts'
+import { beginDelete, NONE } from './support/begin-delete.ts'
+import { claimLease } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
 const MINUTE = 60_000
 const TARGET = 'storage_a:fil_1'
 const step = checkpoint('gone', { effect: 'delete', target: TARGET })
-const FULL: Limit = { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all', over: 'approve' }
-
-async function claim(store: Store): Promise<Lease> {
-  await queueRun(store, 'evt_1')
-  return (await claimNext(store, NOW)).lease
-}
 
 /** Deletes the target with this end, completes the run, and prunes it. */
 async function deleteAndPrune(store: Store, part: Partial<typeof step>): Promise<void> {
-  const lease = await claim(store)
+  const lease = await claimLease(store)
   await beginDelete(store, lease, step)
   await store.saveCheckpoint(lease, {
     ...step,
@@ -41,8 +34,8 @@ async function judge(store: Store, afterMs: number, account = 'default') {
 
 describeStores((test, open) => {
   test('a delete that the guard holds is none of ours, until it is granted', async ({ store }) => {
-    const lease = await claim(store)
-    expect(await beginDelete(store, lease, step, { limits: [FULL] })).toMatchObject({ kind: 'held' })
+    const lease = await claimLease(store)
+    expect(await beginDelete(store, lease, step, { limits: NONE })).toMatchObject({ kind: 'held' })
     expect(await judge(store, MINUTE)).toBe('no')
     await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
     expect(await beginDelete(store, lease, step)).toMatchObject({ kind: 'stopped' })
@@ -54,14 +47,14 @@ describeStores((test, open) => {
 
   test.each(['denied', 'expired'])('a held delete whose approval is %s is none of ours', async (end) => {
     const { store } = await open()
-    const lease = await claim(store)
-    expect(await beginDelete(store, lease, step, { limits: [FULL] })).toMatchObject({ kind: 'held' })
+    const lease = await claimLease(store)
+    expect(await beginDelete(store, lease, step, { limits: NONE })).toMatchObject({ kind: 'held' })
     const [approval] = await store.listApprovals({ limit: 1, now: NOW })
     if (!approval) throw new Error('nothing was held')
     const word = { approval: approval.id, verdict: 'denied', actor: 'anna', reason: null, hash: approval.hash } as const
     if (end === 'denied') await store.decideApproval({ ...word, only: null, answer: null, signature: null }, NOW)
     const now = end === 'denied' ? NOW : approval.expiresAt + 1
-    expect(await beginDelete(store, lease, step, { limits: [FULL], now })).toMatchObject({ kind: 'denied' })
+    expect(await beginDelete(store, lease, step, { limits: NONE, now })).toMatchObject({ kind: 'denied' })
     expect(await store.listDeletes('default', [TARGET])).toEqual([])
     const error = { name: 'UpshotError', message: 'was refused' }
     await store.saveCheckpoint(lease, { ...step, status: 'failed', output: null, error })
@@ -100,7 +93,7 @@ describeStores((test, open) => {
   })
 
   test('a delete is listed once, also while the steps of its pruned run are still there', async ({ store }) => {
-    const lease = await claim(store)
+    const lease = await claimLease(store)
     await beginDelete(store, lease, step)
     await store.saveCheckpoint(lease, step)
     await store.completeRun(lease, 'null', NOW)
@@ -111,20 +104,13 @@ describeStores((test, open) => {
   })
 
   test('the ledger names the people who approved a delete, in both of its rows', async ({ store }) => {
-    const lease = await claim(store)
-    await beginDelete(store, lease, step, { limits: [FULL] })
+    const lease = await claimLease(store)
+    await beginDelete(store, lease, step, { limits: NONE })
     const [approval] = await store.listApprovals({ limit: 1, now: NOW })
     if (!approval) throw new Error('nothing was held')
-    const [item] = await store.listApprovalItems({ approval: approval.id, limit: 1 })
-    const decision = {
-      approval: approval.id,
-      verdict: 'approved',
-      reason: 'it is old',
-      only: null,
-      answer: null,
-    } as const
-    await store.decideApproval({ ...decision, actor: 'cli:anna', hash: item?.hash ?? '', signature: null }, NOW)
-    expect(await beginDelete(store, lease, step, { limits: [FULL] })).toMatchObject({ kind: 'granted' })
+    const word = await wordOf(store, approval.id, { actor: 'cli:anna', reason: 'it is old' })
+    await store.decideApproval(word, NOW)
+    expect(await beginDelete(store, lease, step, { limits: NONE })).toMatchObject({ kind: 'granted' })
     await store.saveCheckpoint(lease, { ...step, output: JSON.stringify({ outcome: 'deleted', proof: 'reply' }) })
     const about = { approval: approval.id, actor: 'cli:anna', runId: lease.runId, eventSeq: expect.any(Number) }
     expect(await store.listEffects({ target: TARGET, limit: 9 })).toMatchObject([

@@ -2,25 +2,21 @@ import { hash } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import { type LedgerReads, type LedgerReport, verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
 import type { VoteRecord } from '../../src/core/safety/votes/vote-record.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
 import { opensslPair, opensslSignature } from '../support/sign.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete } from './support/begin-delete.ts'
-import { claimNext } from './support/claim-next.ts'
+import { beginDelete, NONE } from './support/begin-delete.ts'
+import { claimLease } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
-const NONE: Limit[] = [
-  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
-]
 const PAIRS = { anna: opensslPair(), ben: opensslPair() }
 
 /** A run that asks for two deletes, which are held. */
 async function hold(store: Store, needs = 2): Promise<string> {
-  await queueRun(store, 'evt_1')
-  const { lease } = await claimNext(store, NOW)
+  const lease = await claimLease(store)
   for (const key of ['a', 'b']) {
     const step = checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
     const asked = { path: `/${key}`, bytes: 100, modifiedAt: null }
@@ -28,12 +24,6 @@ async function hold(store: Store, needs = 2): Promise<string> {
   }
   const [approval] = await store.listApprovals({ limit: 1, now: NOW })
   return approval?.id ?? ''
-}
-
-async function wordOf(store: Store, approval: string, part: Partial<Decision> = {}): Promise<Decision> {
-  const { hash = '' } = (await store.findApproval(approval, NOW)) ?? {}
-  const about = { approval, verdict: 'approved', actor: 'anna', reason: 'checked', hash } as const
-  return { ...about, only: null, answer: null, signature: null, ...part }
 }
 
 function signed(word: Decision, { privateKey } = PAIRS[word.actor as keyof typeof PAIRS]): Decision {

@@ -6,7 +6,7 @@ import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
 import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
 import { changeCode } from '../support/workflows.ts'
-import { moved, transfer, waiting } from './support/transfer-waits.ts'
+import { transfer, waiting } from './support/transfer-waits.ts'
 
 /** Waits until every event has been matched. */
 async function moveOn(engine: TestEngine): Promise<void> {
@@ -16,22 +16,6 @@ async function moveOn(engine: TestEngine): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
-
-test('a wait with several keys needs all of them, and 7 matches "7"', async () => {
-  const engine = createTestEngine()
-  const both = defineWorkflow({
-    id: 'both',
-    on: 'file.created',
-    run: async ({ step }) =>
-      (await step.waitFor('moved', { on: moved, where: { transfer: 7, path: '/a' }, timeout: '1h' }))?.id,
-  })
-  const worker = await engine.start([both])
-  const parked = await engine.run('both')
-  await deliverEvent(engine, worker, { id: 'evt_path', type: 'transfer.completed', data: transfer('8', '/a') })
-  await deliverEvent(engine, worker, { id: 'evt_number', type: 'transfer.completed', data: transfer(7, '/b') })
-  await deliverEvent(engine, worker, { id: 'evt_both', type: 'transfer.completed', data: transfer('7', '/a') })
-  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_both"')
-})
 
 test('a wait without keys takes any event of its type or family in its account', async () => {
   const engine = createTestEngine()

@@ -71,38 +71,6 @@ test('a stopping worker ends a step that takes too long, and the run goes on els
   expect(await engine.store.findRun(runId)).toMatchObject({ status: 'pending' })
 })
 
-test('a run whose pass broke on a store failure is parked and finishes later', async ({ engine }) => {
-  let isFull = false
-  const store = {
-    ...engine.store,
-    saveCheckpoint: ((...args) =>
-      isFull
-        ? Promise.reject(new Error('disk full'))
-        : engine.store.saveCheckpoint(...args)) satisfies typeof engine.store.saveCheckpoint,
-  }
-  let calls = 0
-  const worker = await engine.start(
-    [
-      define('unlucky', async ({ step }) => {
-        await step.run('a', () => {
-          isFull = calls++ === 0
-        })
-        await step.run('b', () => 'b')
-      }),
-    ],
-    { store },
-  )
-  const fault = engine.notices.once('fault')
-  const parked = engine.notices.once('run.parked')
-  await queueRun(engine.store, 'evt_1', 'unlucky')
-  worker.wake()
-  expect(await fault).toMatchObject({ error: { message: 'disk full' } })
-  isFull = false
-  const { run } = await parked
-  expect(await engine.advance(run, '5s')).toMatchObject({ status: 'completed' })
-  expect(calls).toBe(2)
-})
-
 test('a stop waits for the commit of a recovery, and no other follows', async ({ engine }) => {
   const asked = Promise.withResolvers<void>()
   const commit = Promise.withResolvers<number>()

@@ -46,33 +46,6 @@ test.each(['primary', 'alternative', 'mixed'] as const)(
   },
 )
 
-test('list() uses whichever list endpoint the sandbox has', async () => {
-  await using bench = await start({ form: 'alternative' })
-  bench.sandbox.settings.update({ listEndpoint: 'alternative' })
-  await bench.sandbox.storage('storage_b').put('/x.txt', 'x')
-  const page = await bench.files.list({ service: 'storage_b' })
-  expect(page.items.map((item) => item.path)).toEqual(['/x.txt'])
-})
-
-test('snapshot() holds every entry although the sandbox gives no pagination', async () => {
-  await using bench = await start()
-  bench.sandbox.settings.update({ pagination: false })
-  for (let number = 0; number < 205; number++) await bench.sandbox.storage('storage_c').put(`/${number}.txt`, 'x')
-  const all = await bench.files.snapshot({ service: 'storage_c' })
-  expect(all.items).toHaveLength(205)
-})
-
-test('an entry with a hostile id is reached or refused, and never taken for another', async () => {
-  await using bench = await start()
-  bench.sandbox.settings.update({ hostileIds: true, unknownFields: true })
-  for (let number = 0; number < 12; number++)
-    await bench.sandbox.storage('storage_a').put(`/${number}.txt`, String(number))
-  for await (const file of bench.files.iterate({ service: 'storage_a' })) {
-    const result = await bench.files.get(file).catch((error: Error) => error.name)
-    expect(['InvalidRequestError', file.path]).toContain(typeof result === 'string' ? result : result.path)
-  }
-})
-
 test('three hundred calls at once under the free plan cause no 429 and no needless wait', async () => {
   const dir = tempFolder()
   const sandbox = await startSandbox({ dir, plan: 'free', clock: 'manual' })

@@ -3,21 +3,6 @@ import { UpshotError } from '../../src/core/errors.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { createTestReceiver } from '../support/test-receiver.ts'
 
-test('a delivery whose endpoint is disabled just before its commit is refused', async () => {
-  const { post, store, heard } = await createTestReceiver({
-    intake: {
-      async saveDelivery(delivery) {
-        const [endpoint] = await store.listEndpoints()
-        if (endpoint?.status === 'active') await store.updateEndpoint({ ...endpoint, status: 'disabled' })
-        return store.saveDelivery(delivery)
-      },
-    },
-  })
-  expect((await post(eventBody('evt_1'))).status).toBe(401)
-  expect(await store.listEvents({ limit: 10 })).toEqual([])
-  expect(heard).toMatchObject([{ kind: 'delivery.received', verdict: 'disabled' }])
-})
-
 test('a delivery is planned again with the routes that came while it was being saved', async () => {
   let workflow = 'old'
   const receiver = await createTestReceiver({

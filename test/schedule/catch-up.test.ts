@@ -1,44 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { ScheduleOptions } from '../../src/author/cron.ts'
 import { isoTime, systemClock } from '../../src/core/time.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
 import { saveLine } from '../support/lines.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { SchedulerBench } from './support/scheduler-bench.ts'
-
-const missed = ['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2026-05-04T03:00Z']
-
-async function restart(options: ScheduleOptions): Promise<SchedulerBench> {
-  const before = new SchedulerBench('2026-05-01T12:00Z', options)
-  await before.start()
-  await before.scheduler.stop()
-  const after = new SchedulerBench('2026-05-04T12:00Z', { ...options, store: before.store })
-  await after.start()
-  return after
-}
-
-test('after a pause every moment is caught up with under `all`', async () => {
-  const bench = await restart({ catchUp: 'all', within: '7d' })
-  expect(await bench.ticks()).toEqual(missed)
-})
-
-test('under `skip` no moment of a pause is caught up with; all count at once, and the next tick tells', async () => {
-  const bench = await restart({ catchUp: 'skip' })
-  expect(await bench.ticks()).toEqual([])
-  expect(bench.heard('ticks.missed')).toMatchObject([{ count: 3 }])
-  await bench.wakeAt('2026-05-05T03:00Z')
-  expect(bench.heard('tick.recorded')).toMatchObject([{ missed: 3 }])
-})
-
-test('after a pause no moment outside the window is caught up with, and each counts at once', async () => {
-  const bench = await restart({ within: '2h' })
-  expect(await bench.ticks()).toEqual([])
-  expect(bench.heard('ticks.missed')).toMatchObject([{ count: 3 }])
-  const other = new SchedulerBench('2026-05-04T13:00Z', { within: '2h', store: bench.store })
-  await other.start()
-  await other.wakeAt('2026-05-05T03:00Z')
-  expect([other.heard('ticks.missed'), other.heard('tick.recorded')]).toMatchObject([[], [{ missed: 3 }]])
-})
 
 test('a clock that is set forward makes the schedule catch up', async () => {
   const bench = new SchedulerBench('2026-05-01T12:00Z')

@@ -2,11 +2,7 @@ import { expect, test } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { saveLine } from '../support/lines.ts'
-import { openTestStore } from '../support/test-store.ts'
 import { SchedulerBench } from './support/scheduler-bench.ts'
-
-const statuses = async ({ store }: SchedulerBench) =>
-  (await store.listRuns({ limit: 9 })).map(({ status }) => status).toReversed()
 
 test('a schedule records a tick and its run at each moment and publishes both', async () => {
   const bench = new SchedulerBench('2026-05-01T12:00Z')
@@ -27,35 +23,6 @@ test('a schedule records a tick and its run at each moment and publishes both', 
       .sort(),
   )
 })
-
-test('two schedulers with a store each record each tick once', async () => {
-  const first = openTestStore()
-  const one = new SchedulerBench('2026-05-01T12:00Z', { store: first, line: '* * * * *' })
-  const other = new SchedulerBench('2026-05-01T12:00Z', { store: openTestStore(first.folder), line: '* * * * *' })
-  await Promise.all([one.start(), other.start()])
-  const minutes = ['12:01', '12:02', '12:03', '12:04', '12:05']
-  for (const minute of minutes) {
-    const moment = `2026-05-01T${minute}:00.007Z`
-    await Promise.all([one.wakeAt(moment), other.wakeAt(moment)])
-  }
-  expect(await other.ticks()).toEqual(minutes.map((minute) => `2026-05-01T${minute}Z`))
-  expect([...one.heard('tick.recorded'), ...other.heard('tick.recorded')]).toHaveLength(5)
-})
-
-test.each([
-  { overlap: 'queue', expected: ['pending', 'waiting'] },
-  { overlap: 'skip', expected: ['pending', 'skipped'] },
-  { overlap: 'allow', expected: ['pending', 'pending'] },
-] as const)(
-  'a tick that is due while the last one is at work is handled by overlap $overlap',
-  async ({ overlap, expected }) => {
-    const bench = new SchedulerBench('2026-05-01T12:00Z', { overlap })
-    await bench.start()
-    await bench.wakeAt('2026-05-02T03:00Z')
-    await bench.wakeAt('2026-05-03T03:00Z')
-    expect(await statuses(bench)).toEqual(expected)
-  },
-)
 
 test('a line that is added, changed or gone is followed from the next look on', async () => {
   const bench = new SchedulerBench('2026-05-01T12:00Z')

@@ -1,8 +1,18 @@
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../../src/core/runs/step.ts'
 import type { EffectAsk, EffectPermit } from '../../../src/core/safety/effect.ts'
+import type { Limit } from '../../../src/core/safety/guard.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { NOW } from '../../support/fixtures.ts'
+
+/** So many deletes of all runs in an hour. */
+export function limitOf(most: number, part: Partial<Limit> = {}): Limit {
+  const setting = 'guard.all.deletes.perHour'
+  return { scope: 'all', what: 'deletes', window: 'hour', most, setting, over: 'approve', ...part }
+}
+
+/** Holds each delete. */
+export const NONE = [limitOf(0)]
 
 /** The ask of a delete step; without limits unless `part` has some. */
 export function deleteAsk(step: Checkpoint, part: Partial<EffectAsk> = {}): EffectAsk {

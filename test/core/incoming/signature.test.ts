@@ -52,25 +52,6 @@ describe('verifySignature with openssl', () => {
     },
   )
 
-  it('a signature with a prefix is accepted, and refused without it', () => {
-    const mac = openssl('sha256', SECRET, BODY)
-    const scheme = SCHEME_PRESETS['sha256-prefix']
-    expect(verify(scheme, { 'X-Service-Signature': `sha256=${mac}` })).toMatchObject({ kind: 'valid' })
-    expect(verify(scheme, { 'X-Service-Signature': mac })).toMatchObject({ reason: 'malformed_header' })
-  })
-
-  it('a signature is accepted with its timestamp in the same header', () => {
-    const mac = openssl('sha256', SECRET, signed(`${SECONDS - 7}.`))
-    const headers = { 'X-Service-Signature': `t=${SECONDS - 7}, v0=old, v1=${mac}` }
-    expect(verify(SCHEME_PRESETS.timestamped, headers)).toEqual({ kind: 'valid', secret: 0, skewSeconds: 7 })
-  })
-
-  it('a signature is accepted with its timestamp in another header', () => {
-    const scheme = signatureScheme.parse({ signed: 'timestamp.body', timestampHeader: 'X-Time' })
-    const headers = { 'X-Service-Signature': openssl('sha256', SECRET, signed(`${SECONDS}.`)), 'X-Time': `${SECONDS}` }
-    expect(verify(scheme, headers)).toMatchObject({ kind: 'valid', skewSeconds: 0 })
-  })
-
   it.each([
     ['hex', 'hex', Buffer.alloc(32, 7).toString('hex')],
     ['base64', 'base64', Buffer.alloc(32, 7).toString('base64')],
@@ -84,12 +65,6 @@ describe('verifySignature with openssl', () => {
 })
 
 describe('verifySignature with published vectors', () => {
-  it('the vector of RFC 4231, test case 2, is accepted', () => {
-    const mac = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
-    const part = { secrets: ['Jefe'], body: Buffer.from('what do ya want for nothing?') }
-    expect(verify(SCHEME_PRESETS.hex, { 'X-Service-Signature': mac }, part)).toMatchObject({ kind: 'valid' })
-  })
-
   it("GitHub's example of a webhook is accepted", () => {
     const mac = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
     const part = { secrets: ["It's a Secret to Everybody"], body: Buffer.from('Hello, World!') }

@@ -11,11 +11,6 @@ import {
 import { checkpoint, NOW } from '../../support/fixtures.ts'
 
 describe('stepKeys', () => {
-  it('stepKeys numbers the steps of one name', () => {
-    const key = stepKeys()
-    expect(['pay', 'ship', 'pay', 'pay'].map(key)).toEqual(['pay', 'ship', 'pay#2', 'pay#3'])
-  })
-
   it('stepKeys tells the turns of a loop apart by their keys, in any order', () => {
     const key = stepKeys()
     expect([key(['check', 'b']), key(['check', 'a']), key(['check', 7]), key('check')]).toEqual([
@@ -24,11 +19,6 @@ describe('stepKeys', () => {
       'check[7]',
       'check',
     ])
-  })
-
-  it('stepKeys numbers a repeated key too', () => {
-    const key = stepKeys()
-    expect([key(['check', 1]), key(['check', '1'])]).toEqual(['check[1]', 'check[1]#2'])
   })
 
   it.each(['', 'a#2', 'a[b]', ']', 'x'.repeat(201), undefined, 7])('stepKeys refuses the name %j', (name) => {

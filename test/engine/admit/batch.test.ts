@@ -2,43 +2,12 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
-import { incoming, NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
-const folderOf = (event: ServiceEvent) => String(event.data.folder)
-
 const numbers = (count: number, folder = 'a') => Array.from({ length: count }, (_, n) => ({ n, folder }))
-
-test('a batch that is not full starts after its wait, each key by itself', async ({ engine }) => {
-  const seen: unknown[][] = []
-  const workflow = defineWorkflow({
-    id: 'digest',
-    on: 'file.created',
-    batch: { size: 200, wait: '30s', key: folderOf },
-    run: ({ events }) => {
-      seen.push(events.map((event) => `${event.data.folder}${event.data.n}`))
-    },
-  })
-  const worker = await engine.start([workflow])
-  await sendEvents(engine, workflow, [...numbers(2), ...numbers(1, 'b')], [worker])
-  const [leader] = await awaitRuns(engine, haveStatus({ waiting: 2, skipped: 1 }))
-  expect(leader).toMatchObject({
-    dueAt: NOW + 30_000,
-    isInLine: true,
-    reason: 'batch: 2 of 200, until 2026-06-01T12:00:30.000Z',
-  })
-  engine.clock.advance('20s')
-  await sendEvents(engine, workflow, [{ n: 2, folder: 'a' }], [worker])
-  await awaitRuns(engine, haveStatus({ waiting: 2, skipped: 2 }))
-  expect(seen).toEqual([])
-  engine.clock.advance('10s')
-  await awaitRuns(engine, haveStatus({ completed: 2, skipped: 2 }))
-  expect(seen.toSorted()).toEqual([['a0', 'a1', 'a2'], ['b0']])
-})
 
 test('events that `where` rejects join no batch, and one that does not fit waits for a person alone', async () => {
   const engine = createTestEngine()
@@ -55,21 +24,6 @@ test('events that `where` rejects join no batch, and one that does not fit waits
   const runs = await awaitRuns(engine, haveStatus({ completed: 1, skipped: 2, waiting: 1 }))
   expect(runs[0]?.output).toBe('[0,3]')
   expect(runs[2]).toMatchObject({ status: 'waiting', dueAt: null, isInLine: false })
-})
-
-test('events of different accounts form separate batches', async ({ engine }) => {
-  const workflow = defineWorkflow({
-    id: 'digest',
-    on: 'file.created',
-    batch: { size: 2, wait: '30s' },
-    run: ({ events }) => events.length,
-  })
-  await engine.start([workflow])
-  for (const account of ['one', 'two']) {
-    await engine.store.saveDelivery(incoming(`evt_${account}`, { account, workflows: ['digest'] }))
-  }
-  engine.clock.advance('1s')
-  await awaitRuns(engine, haveStatus({ waiting: 2 }))
 })
 
 test('code that takes a single event never receives a batch: the run waits for a person', async ({ engine }) => {

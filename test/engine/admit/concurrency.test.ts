@@ -6,7 +6,6 @@ import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
-import { define } from '../../support/workflows.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
@@ -91,38 +90,4 @@ test('a raised concurrency limit also admits the runs that are in line already',
   await awaitRuns(engine, haveStatus({ running: 3, waiting: 2 }))
   latches.stayOpen()
   await awaitRuns(engine, haveStatus({ completed: 5 }))
-})
-
-test('a singleton replaces its run even while no slot is free', async ({ engine }) => {
-  const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'replacing',
-    on: '*',
-    singleton: { onConflict: 'cancel' },
-    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
-  })
-  const worker = await engine.start([workflow], { slots: 1, admitsAhead: () => true })
-  const [old = ''] = await sendEvents(engine, workflow, [{}], [worker])
-  await awaitRuns(engine, () => latches.started.length === 1)
-  const [young = ''] = await sendEvents(engine, workflow, [{}], [worker])
-  await awaitRuns(engine, () => latches.started.includes(young))
-  expect(await engine.store.findRun(old)).toMatchObject({
-    status: 'canceled',
-    reason: `singleton: replaced by ${young}`,
-  })
-  latches.open(young)
-  await awaitRuns(engine, haveStatus({ canceled: 1, completed: 1 }))
-})
-
-test('runs with a limit start before all older ones without, however many are pending', async ({ engine }) => {
-  const order: string[] = []
-  const noteStart = (name: string) => () => void order.push(name)
-  const older = define('older', { on: 'file.created' }, noteStart('older'))
-  const limited = define('limited', { on: 'file.moved', concurrency: { limit: 1 } }, noteStart('limited'))
-  const [backlog, line] = [Array.from({ length: 40 }, () => ({})), [{}, {}, {}, {}]]
-  await sendEvents(engine, older, backlog, [])
-  await sendEvents(engine, limited, line, [])
-  await engine.start([older, limited], { slots: 1 })
-  await awaitRuns(engine, haveStatus({ completed: backlog.length + line.length }))
-  expect(order).toEqual([...line.map(() => 'limited'), ...backlog.map(() => 'older')])
 })

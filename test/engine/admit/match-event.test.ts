@@ -62,10 +62,14 @@ test.each<[string, Parameters<typeof ask>[0], string[]]>([
   ],
   [
     'a singleton and a batch',
-    { on: 'match.asked', singleton: { key: () => 'a', onConflict: 'skip' }, batch: { size: 5, wait: '10s' } } as never,
+    {
+      on: 'match.asked',
+      singleton: { key: () => 'a' },
+      batch: { size: 5, wait: '10s', key: () => 'in' },
+    } as never,
     [
       ...['starts', expect.anything(), expect.anything()],
-      'keys fits: a batch of up to 5 or 10 s for "default/"; one at a time for "a", and another one: skip',
+      'keys fits: a batch of up to 5 or 10 s for "default/in"; one at a time for "a", and another one: skip',
     ],
   ],
   [

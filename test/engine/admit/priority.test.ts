@@ -4,29 +4,7 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { planFirstPriority, scheduleOf } from '../../../src/author/read-workflow.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW } from '../../support/fixtures.ts'
-import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
-import { define } from '../../support/workflows.ts'
-
-test('runs with a higher priority are claimed first, even the one that came last', async ({ engine }) => {
-  const order: unknown[] = []
-  const workflow = define(
-    'ranked',
-    { on: 'file.created', priority: (event) => Number(event.data.rank) },
-    ({ event }) => {
-      order.push(event.data.rank)
-    },
-  )
-  await sendEvents(
-    engine,
-    workflow,
-    [1, -5, 0, 100, 7].map((rank) => ({ rank })),
-    [],
-  )
-  await engine.start([workflow], { slots: 1 })
-  await awaitRuns(engine, haveStatus({ completed: 5 }))
-  expect(order).toEqual([100, 7, 1, 0, -5])
-})
 
 test.each([101, 1.5, Number.NaN, '1'])('a priority of %j parks the run for a person', async (priority) => {
   const engine = createTestEngine()

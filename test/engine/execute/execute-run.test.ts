@@ -5,28 +5,6 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
-test('a run whose `where` returns false is skipped', async ({ engine }) => {
-  await engine.serve('picky', { on: 'file.created', where: () => false }, () => 'ran')
-  expect(await engine.run('picky')).toMatchObject({
-    status: 'skipped',
-    reason: 'its `where` returned false',
-    output: null,
-  })
-})
-
-test('a filter that throws parks the run for a person', async ({ engine }) => {
-  let hasRun = false
-  await engine.serve(
-    'broken',
-    { on: 'file.created', where: (event) => (event.data.file as { owner: { name: string } }).owner.name === 'me' },
-    () => {
-      hasRun = true
-    },
-  )
-  expect(await engine.run('broken')).toMatchObject({ status: 'waiting', dueAt: null })
-  expect(hasRun).toBe(false)
-})
-
 test('P16: an event that does not fit its definition parks the run and names the field', async ({ engine }) => {
   const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ size: z.number() }) }) })
   await engine.start([defineWorkflow({ id: 'strict', on: created, run: ({ event }) => event.data.file.size })])

@@ -36,14 +36,6 @@ test('a planned run ends as planned, with its plan as output, and no step of it 
   expect(acted).toEqual([])
 })
 
-test('a large plan is stored apart, whole', async ({ engine }) => {
-  const json = JSON.stringify({ effects: Array.from({ length: 20_000 }, (_, index) => `target ${index}`) })
-  await engine.start([tidy], { planner: planner({ plan: async () => ({ reason: 'would', json }) }) })
-  const run = await engine.run('tidy')
-  expect(run).toMatchObject({ status: 'planned', output: null, apartBytes: json.length })
-  expect(await engine.store.readOutput(run.id, null)).toBe(json)
-})
-
 test('a run that was made to act waits while nothing acts, and then goes on where it was', async ({ engine }) => {
   const live = await engine.start([tidy])
   const asleep = await engine.run('tidy')

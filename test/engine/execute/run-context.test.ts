@@ -6,23 +6,6 @@ import { awaitStatus } from '../../support/await-runs.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 
-test('time, random numbers and ids are the same in a replay', async ({ engine }) => {
-  const passes: unknown[] = []
-  await engine.serve('memory', async ({ step, now, random, uuid }) => {
-    const seen = [now(), random(), random(), uuid()]
-    passes.push(seen)
-    await step.sleep('nap', '1h')
-    return now() - Number(seen[0])
-  })
-  const parked = await engine.run('memory')
-  expect(await engine.advance(parked.id, '1h')).toMatchObject({ output: '3600000' })
-  expect(passes).toHaveLength(2)
-  expect(passes[0]).toEqual(passes[1])
-  const [, first, second, uuid] = passes[0] as [number, number, number, string]
-  expect(first).not.toBe(second)
-  expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-})
-
 test('a replay repeats no line of a branch that had ended while another one waits', async ({ engine }) => {
   const approved = defineEvent('order.approved', { data: z.looseObject({}) })
   const worker = await engine.serve('branches', { on: 'file.created' }, async ({ step, log }) => {

@@ -29,23 +29,6 @@ test('a run that has not started by its `timeout.start` is canceled, even in lin
   await awaitRuns(engine, haveStatus({ completed: 1, canceled: 1 }))
 })
 
-test('a run that exceeds `timeout.run` fails and its signal aborts', async ({ engine }) => {
-  const started = Promise.withResolvers<AbortSignal>()
-  const workflow = define('endless', { timeout: { run: '1h', step: '1d' } }, ({ step, signal }) =>
-    step.run('hang', () => {
-      started.resolve(signal)
-      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)))
-    }),
-  )
-  const worker = await engine.start([workflow])
-  await sendEvents(engine, workflow, [{}], [worker])
-  const signal = await started.promise
-  engine.clock.advance('1h')
-  const [run] = await awaitRuns(engine, haveStatus({ failed: 1 }))
-  expect(run?.error).toMatchObject({ code: 'run_timeout', message: expect.stringContaining('13:00:00') })
-  expect(signal.aborted).toBe(true)
-})
-
 test('sleeps count towards `timeout.run`, and the run wakes in time to fail', async ({ engine }) => {
   const workflow = define('sleeper', { timeout: { run: '1h' } }, ({ step }) => step.sleep('long', '1d'))
   await engine.start([workflow])

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { createTestEngine, test } from '../../support/test-engine.ts'
-import { changeCode, define, stepThenNap } from '../../support/workflows.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 test('a run of 10,000 steps is replayed with one read and no writes', async ({ engine }) => {
   const calls: string[] = []
@@ -63,24 +63,4 @@ test('a step name that repeats in a loop without a key is reported once', async 
   await engine.advance(parked.id, '1m')
   const warnings = engine.heard.filter((notice) => notice.kind === 'step.repeated')
   expect(warnings).toMatchObject([{ run: parked.id, step: 'copy', count: 100 }])
-})
-
-test('changed code with a new step before a finished one does nothing until a person resumes the run', async () => {
-  const engine = createTestEngine()
-  const acted: string[] = []
-  const first = await engine.start([stepThenNap('changing')])
-  const parked = await engine.run('changing')
-  await changeCode(engine, first, [
-    define('changing', async ({ step }) => {
-      await step.run('new', () => void acted.push('new'))
-      await step.sleep('nap', '1m')
-      return (await step.run('reserve', () => 9)) + 1
-    }),
-  ])
-  const reason = expect.stringContaining('step "reserve" (run) was expected, and step "new" (run) came')
-  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null, reason })
-  expect(acted).toEqual([])
-  expect(await engine.store.resumeRun(parked.id, { fromScratch: false })).toBe(true)
-  expect(await engine.passOf(parked.id)).toMatchObject({ status: 'completed', output: '2' })
-  expect(acted).toEqual(['new'])
 })

@@ -152,6 +152,7 @@ test('rows that cannot be written end the pass of a loop', async ({ engine }) =>
   await engine.start([define('loop', run)], { store: { ...engine.store, saveCheckpoint } })
   const id = await queueRun(engine.store, 'evt_1', 'loop')
   expect(await engine.passOf(id)).toMatchObject({ status: 'waiting', reason: 'interrupted: the disk is gone' })
+  expect(engine.heard.find(({ kind }) => kind === 'fault')).toMatchObject({ error: { message: 'the disk is gone' } })
   isBroken = false
   expect(await engine.advance(id, '5s')).toMatchObject({ status: 'completed' })
 })

@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { test } from '../../support/test-engine.ts'
-import { define } from '../../support/workflows.ts'
 
 test('same-named steps in branches keep their results and idempotency keys', async ({ engine }) => {
   const seen: string[][] = []
@@ -34,29 +33,4 @@ test('same-named steps in branches keep their results and idempotency keys', asy
   for (const each of Object.values(keys)) expect(new Set(each).size).toBe(1)
   expect(keys.b).toEqual([`${id}/act`, `${id}/act`])
   expect(engine.heard.filter(({ kind }) => kind === 'step.shared')).toMatchObject([{ run: id, step: 'act' }])
-})
-
-test('a crash between two outcomes repeats the recorded one first', async ({ engine }) => {
-  const release = Promise.withResolvers<string>()
-  const seen: string[] = []
-  const workflow = define('crashed', async ({ step }) => {
-    const a = step.run('a', () => release.promise)
-    const b = step.run('b', () => 'b')
-    seen.push(await Promise.race([a, b]))
-    const both = await Promise.all([a, b])
-    await step.sleep('nap', '1m')
-    return both
-  })
-  const first = await engine.start([workflow], { drainMs: 0 })
-  const began = engine.notices.once('step.completed')
-  void engine.run('crashed')
-  await began
-  await first.stop()
-  release.resolve('a')
-  const [row] = await engine.store.listRuns({ limit: 1 })
-  await engine.start([workflow])
-  const id = row?.id ?? ''
-  await expect.poll(async () => (await engine.store.findRun(id))?.status).toBe('waiting')
-  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: '["a","b"]' })
-  expect(new Set(seen)).toEqual(new Set(['b']))
 })

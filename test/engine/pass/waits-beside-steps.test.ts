@@ -69,24 +69,6 @@ test('a step that failed is tried again beside a step at work, in the same pass'
   expect(passes()).toBe(1)
 })
 
-test('an item of a map is tried again beside a step at work, in the same pass', async ({ engine }) => {
-  const { ended, passes } = await runBeside(engine, (step) =>
-    step.map(
-      'items',
-      [1, 2, 3],
-      (item) => item,
-      (item, { attempt }) => {
-        if (item === 2 && attempt < 3) throw new Error('not yet')
-        return item * 10
-      },
-      { parallel: 1 },
-    ),
-  )
-  await advanceUntilEnd(engine, ended)
-  expect(await ended).toMatchObject({ status: 'completed', output: '[10,20,30]' })
-  expect(passes()).toBe(1)
-})
-
 test('a child that ends beside a step at work answers in the same pass', async ({ engine }) => {
   const child = defineWorkflow({ id: 'child', on: callable(z.object({})), run: () => 'from the child' })
   const { ended, passes } = await runBeside(engine, (step) => step.invoke('ask', child, {}), [child])

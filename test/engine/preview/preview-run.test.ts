@@ -165,12 +165,6 @@ test('a new sleep passes at once, and a run of another input is previewed like o
   expect(previewed.effects).toMatchObject([{ class: 'invoke', target: 'tidy', body: '{"n":4}' }])
 })
 
-test('an event that does not fit, and a `where` that refuses it, end the preview as they end the run', async () => {
-  const { store, run } = await record()
-  const refusing = { ...tidy, where: () => false }
-  expect((await replayRecorded(store, run.id, refusing)).end).toMatchObject({ kind: 'skipped' })
-})
-
 test('a `dry` result stands in for a step that no recording answers, also in a map', async () => {
   const { store, run } = await record()
   const edited = define(async ({ step }) => {

@@ -5,7 +5,6 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { StepError } from '../../../src/core/errors.ts'
 import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
-import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -23,26 +22,6 @@ async function children(engine: TestEngine, parentRun: string) {
 async function childOf(engine: TestEngine, parentRun: string) {
   return awaitFound(engine.notices, async () => (await children(engine, parentRun))[0] ?? null)
 }
-
-test("an invoke returns the child's output and holds no slot meanwhile", async ({ engine }) => {
-  const caller = define('caller', async ({ step }) => (await step.invoke('twice', double, { n: '21' })) + 1)
-  await engine.start([caller, double], { slots: 1 })
-  const runId = await queueRun(engine.store, 'evt_1', 'caller')
-  expect(await engine.run('caller', 'evt_2')).toBeDefined()
-  const run = await awaitStatus(engine, runId, 'completed')
-  expect(run.output).toBe('43')
-  const [child] = await children(engine, runId)
-  expect(child).toMatchObject({
-    workflow: 'double',
-    parentRun: runId,
-    parentStep: 'twice',
-    output: '42',
-    eventId: null,
-  })
-  expect(await engine.store.listSteps(runId)).toMatchObject([
-    { key: 'twice', kind: 'invoke', effect: 'write', status: 'completed', output: '42', target: child?.id },
-  ])
-})
 
 test('an invoke throws the error that its child failed with', async ({ engine }) => {
   const failing = defineWorkflow({

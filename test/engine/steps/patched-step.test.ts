@@ -95,9 +95,3 @@ test('a marker moves neither the time nor the other branches of its code', async
   const order = [`marked ${createdAt}`, 'plain', 'acted']
   expect(seen).toEqual([order, order])
 })
-
-test('a marker inside a step is refused', async ({ engine }) => {
-  await engine.start([flow((step) => step.run('outer', () => step.patched('inner'), { retry: { attempts: 1 } }))])
-  const { error } = await engine.run('flow')
-  expect(error?.message).toContain('was called inside step "outer"')
-})

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -54,19 +54,6 @@ test.each(SIZES.flatMap((at) => (['past', 'through'] as const).map((way) => [way
     expect(opened.file.descriptors.direct).toBe(direct)
   },
 )
-
-test('bytes that are appended after a drain in the middle of a block are in the file', async () => {
-  const folder = tempFolder()
-  await using opened = await openWriter(join(folder, 'x'))
-  const bytes = someBytes(5 * MIB + 3)
-  for (const piece of [bytes.subarray(0, 100), bytes.subarray(100, 4 * MIB + 1), bytes.subarray(4 * MIB + 1)]) {
-    await opened.appendAll(piece, 300_000)
-    await opened.writer.drain()
-    const { size } = await stat(join(folder, 'x'))
-    expect(size).toBe(piece.byteOffset - bytes.byteOffset + piece.byteLength)
-  }
-  expect(sha256(await readFile(join(folder, 'x')))).toBe(sha256(bytes))
-})
 
 test('a block is not filled again before it is both written and hashed', async () => {
   const { written, hashed, writer } = slowParts()

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { CONTENT, FILE, startDownloads, test } from '../support/download-bench.ts'
-import { cutAt, serveBytes, sha256, someBytes, versionBy } from '../support/download-host.ts'
+import { cutAt, serveBytes, sha256, versionBy } from '../support/download-host.ts'
 import { REF } from '../support/entries.ts'
 import { BEGINNING, LARGE_FILE, MIB, startLargePart, WHOLE } from '../support/large-part.ts'
 import { failure, type ScriptedServer } from '../support/scripted-server.ts'
@@ -105,16 +105,6 @@ test('a large part that is the whole file is hashed without a request to its hos
   await writeFile(`${bench.to}.part`, WHOLE)
   expect(await bench.files.download(LARGE_FILE, { to: bench.to })).toMatchObject({ sha256: sha256(WHOLE) })
   expect(bench.host.seen).toEqual([])
-})
-
-test('a large part is thrown away when the file has changed', async () => {
-  await using bench = await startLargePart()
-  const other = someBytes(WHOLE.length).reverse()
-  bench.host.otherwise(serveBytes(other, { etag: '"v2"' }))
-  expect(await bench.files.download(LARGE_FILE, { to: bench.to })).toMatchObject({
-    resumedFrom: 0,
-    sha256: sha256(other),
-  })
 })
 
 test('a large part stays for the next download when the rest does not arrive', async () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { folderLimiterStore, OPEN_STATE } from '../../../src/files/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { makeLimiter } from '../support/limiter-bench.ts'
 
 const KEY = '0123456789abcdef'
 
@@ -47,15 +46,4 @@ test('a file that a power cut left empty counts as an open key', async () => {
 
 test('a key that is no fingerprint leads nowhere', async () => {
   await expect(folderLimiterStore(tempFolder()).load('../x')).rejects.toThrow(/fingerprint/)
-})
-
-test('two limiters on one folder keep to one limit together', async () => {
-  const store = folderLimiterStore(tempFolder())
-  const { clock, ...one } = makeLimiter({ store, perMinute: 3 })
-  const other = makeLimiter({ store, perMinute: 3, clock })
-  await one.enter('a')
-  await other.enter('b')
-  await one.enter('c')
-  await expect(other.enter('d', { maxWaitMs: 1_000 })).rejects.toMatchObject({ name: 'LocalRateLimitError' })
-  expect(one.names() + other.names()).toBe('acb')
 })

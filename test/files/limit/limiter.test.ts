@@ -2,24 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { type LimiterStore, LocalRateLimitError, memoryLimiterStore } from '../../../src/files/index.ts'
 import { WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
-import { entry, REF, requestedEntry } from '../support/entries.ts'
+import { REF, requestedEntry } from '../support/entries.ts'
 import { ANSWERED, makeLimiter } from '../support/limiter-bench.ts'
-import { failure, ok, test } from '../support/scripted-server.ts'
+import { test } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-test('the limiter starts no more than the limit in any 61 seconds', async () => {
-  const { clock, names, enter } = makeLimiter()
-  for (const name of 'abcde') void enter(name)
-  await turn()
-  expect(names()).toBe('abc')
-  clock.advance(WINDOW_MS - 1)
-  void enter('f')
-  await turn()
-  expect(names()).toBe('abc')
-  clock.advance(1)
-  await turn()
-  expect(names()).toBe('abcdef')
-})
 
 test('the limiter starts interactive requests first and background requests last', async () => {
   const { clock, names, enter } = makeLimiter({ perMinute: 1 })
@@ -212,19 +198,6 @@ test('a reply to an earlier request does not open a blocked key', async () => {
   void enter('a')
   await turn()
   expect(names()).toBe('')
-})
-
-test('a 429 holds back every call of the client with that key', async ({ server }) => {
-  server.script(failure(429, 'rate_limit_exceeded', { 'retry-after': '300' })).otherwise(ok(entry('b')))
-  const { files, clock } = testClient({ baseUrl: server.baseUrl })
-  await errorOf(files.get(REF))
-  const error = await errorOf(files.get({ service: 'storage_a', id: 'b' }))
-  expect(error).toBeInstanceOf(LocalRateLimitError)
-  expect(error).toMatchObject({ operation: 'get' })
-  expect((error as LocalRateLimitError).retryAt).toBeGreaterThanOrEqual(clock.now() + 300_000)
-  expect(server.seen).toHaveLength(1)
-  clock.advance('300s')
-  expect(await files.get({ service: 'storage_a', id: 'b' })).toMatchObject({ id: 'b' })
 })
 
 test('a burst starts more requests at once than a minute allows, and makes up for it afterwards', async () => {

@@ -11,7 +11,6 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { Database } from '../../../src/store/postgres/database/database.ts'
 import { Pool } from '../../../src/store/postgres/database/pool.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
-import { arrive, askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { NOTICES } from '../../notices/support/notices.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
@@ -97,23 +96,6 @@ test('calls that wait for others share a commit, and their waits are counted by 
   expect(grown('upshot_postgres_wait_seconds_count{for="deliveries"}')).toBe(21)
   expect(grown('upshot_postgres_wait_seconds_sum{for="deliveries"}')).toBeGreaterThan(20 * 0.03)
   expect(grown('upshot_postgres_wait_seconds_count{for="steps"}')).toBe(1)
-})
-
-test('the last step of a limited run, its end and the claim of the next one are one commit', async () => {
-  const { store, values } = await openWatched()
-  const [one, two] = await Array.fromAsync([1, 2], (n) => arrive(store, `evt_${n}`))
-  for (const run of [one, two]) if (run) await askAdmission(store, run, { gates: [concurrency] })
-  if (!one || !two) throw new Error('no run was claimed')
-  const before = await values()
-  const [, next] = await Promise.all([
-    store.saveCheckpoint(one.lease, checkpoint('a')),
-    store.completeRun(one.lease, 'null', NOW, true),
-  ])
-  const after = await values()
-  expect(next?.lease.runId).toBe(two.lease.runId)
-  expect(await store.listSteps(one.lease.runId)).toHaveLength(1)
-  const commits = 'upshot_store_commit_writes_count'
-  expect((after[commits] ?? 0) - (before[commits] ?? 0)).toBe(1)
 })
 
 test('calls that find every session taken are counted with the time until one is free', async () => {

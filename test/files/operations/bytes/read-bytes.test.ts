@@ -12,28 +12,6 @@ test('a broken download starts again at 0 when the server ignores the range', as
   expect(done.sha256).toBe(sha256(CONTENT))
 })
 
-test('a broken download starts again at 0 when the file has changed', async ({ downloads: bench }) => {
-  const { reached, onProgress } = watchProgress()
-  const other = Buffer.from(CONTENT).fill(7)
-  bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(other, { etag: '"v2"' }))
-  const done = await bench.files.download(FILE, { to: bench.path('x'), onProgress })
-  expect(done.sha256).toBe(sha256(other))
-})
-
-test('a broken download starts again at 0 when a range comes from another version', async ({ downloads: bench }) => {
-  const { reached, onProgress } = watchProgress()
-  const other = Buffer.from(CONTENT).fill(7)
-  const never = new Promise<void>(() => {})
-  bench.host.script(
-    cutAt(CONTENT, 100_000, { seen: reached(100_000) }),
-    cutAt(other, other.length, { seen: never, etag: '"v2"' }),
-    serveBytes(other, { etag: '"v2"' }),
-  )
-  const done = await bench.files.download(FILE, { to: bench.path('x'), onProgress })
-  expect(done.sha256).toBe(sha256(other))
-  expect(bench.host.seen.map((seen) => seen.headers.range)).toEqual([undefined, 'bytes=100000-', undefined])
-})
-
 test('a body without a length that ends too soon is continued', async ({ downloads: bench }) => {
   bench.host.script((response) => {
     response.useChunkedEncodingByDefault = false

@@ -28,14 +28,6 @@ test('a snapshot of several pages that were read once says that nobody verified 
   expect(bench.pages()).toEqual([1, 2])
 })
 
-test('a delete after a snapshot logs no warning', async ({ server }) => {
-  server.otherwise(paged(() => entries(0, 2)))
-  const { files, lines } = testClient({ baseUrl: server.baseUrl, dryRun: true })
-  const all = await files.snapshot({ service: 'storage_a' })
-  for (const file of all.items) await files.delete(file)
-  expect(lines.filter((line) => line.kind === 'warning')).toEqual([])
-})
-
 test.each([199, 100, 1])('a snapshot that is cut at %d entries says so', async (max) => {
   await using bench = await start(paged(() => entries(0, 200)))
   expect(await bench.take({ max })).toMatchObject({ complete: false, reason: 'max', items: { length: max } })

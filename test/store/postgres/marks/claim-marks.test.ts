@@ -14,40 +14,6 @@ function markedAt(id: string): ClaimMarks {
   return marks
 }
 
-test('a claim begins behind the newest claimed run of each turn, lowest turn first', () => {
-  const marks = new ClaimMarks()
-  const claimed = [passed('run_4'), passed('run_7', { passedTurn: -10 }), passed('run_3')]
-  marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 3 })
-  expect(marks.next('any', NOW)).toMatchObject({ turns: [-10, 0], after: ['run_7', 'run_4'], due: null })
-  expect(marks.next('unadmitted', NOW).turns).toEqual([])
-})
-
-test('a claim that got due runs only moves the mark of those', () => {
-  const marks = new ClaimMarks()
-  const claimed = [1, 2].map((n) => passed(`run_${n}`, { passedTurn: null, passedDue: 7 }))
-  marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 2 })
-  expect(marks.next('any', NOW)).toMatchObject({ turns: [], due: 7 })
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_3', { passedDue: 6 })], limit: 1 })
-  expect(marks.next('any', NOW)).toMatchObject({ turns: [0], due: 7 })
-})
-
-test('of 50 claims, and of those within a second, one begins at the head', () => {
-  const marks = markedAt('run_5')
-  const rest = Array.from({ length: 50 }, () => marks.next('any', NOW).turns.length)
-  expect(rest).toEqual([...Array(49).fill(1), 0])
-  expect(markedAt('run_5').next('any', NOW + 999).turns).toEqual([0])
-  expect(markedAt('run_5').next('any', NOW + 1_000).turns).toEqual([])
-  expect(markedAt('run_5').next('any', NOW - 1).turns).toEqual([])
-})
-
-test('a claim that got too few runs, or runs from before the marks, ends them', () => {
-  for (const claimed of [[], [passed('run_6'), passed('run_4', { isWhole: true })]]) {
-    const marks = markedAt('run_5')
-    marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 2 })
-    expect(marks.next('any', NOW).turns).toEqual([])
-  }
-})
-
 test('a claim that was under way when marks were dropped sets none', () => {
   const forgets: ((marks: ClaimMarks) => void)[] = [
     (marks) => marks.drop(),
@@ -63,16 +29,6 @@ test('a claim that was under way when marks were dropped sets none', () => {
   }
 })
 
-test('a new run that is older than the mark of its rank ends that one, and no other', () => {
-  const marks = markedAt('run_5')
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_5', { passedTurn: 6 })], limit: 1 })
-  marks.noteMade(0, 'run_6')
-  marks.noteMade(-1, 'run_1')
-  expect(marks.next('any', NOW).turns).toEqual([0, 6])
-  marks.noteMade(3, 'run_4')
-  expect(marks.next('any', NOW).turns).toEqual([0])
-})
-
 test('no more than 16 turns are marked', () => {
   const marks = new ClaimMarks()
   const claimed = Array.from({ length: 20 }, (_, n) => passed('run_1', { passedTurn: 2 * n }))
@@ -81,12 +37,6 @@ test('no more than 16 turns are marked', () => {
   expect(next.turns).toEqual(Array.from({ length: 16 }, (_, n) => 2 * n))
   marks.note('any', next, { passed: [passed('run_2', { passedTurn: 30 })], limit: 1 })
   expect(marks.next('any', NOW).after.at(-1)).toBe('run_2')
-})
-
-test('runs with a slot move no mark: another process may let in an older one', () => {
-  const marks = markedAt('run_5')
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_7', { passedTurn: -1 })], limit: 1 })
-  expect(marks.next('any', NOW).turns).toEqual([0])
 })
 
 test('writes that bring no run back leave the marks alone', () => {

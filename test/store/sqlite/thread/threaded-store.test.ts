@@ -4,17 +4,6 @@ import { openThreadedStore } from '../../../../src/store/sqlite/thread/threaded-
 import { incoming, NOW } from '../../../support/fixtures.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 
-test('the threaded store commits earlier writes when it closes, and refuses later ones', async () => {
-  const store = openTestStore(undefined, openThreadedStore)
-  const asked = Array.from({ length: 30 }, (_, n) => store.saveDelivery(incoming(`evt_${n}`)))
-  const closed = store.close()
-  expect((await Promise.all(asked)).every(({ verdict }) => verdict === 'accepted')).toBe(true)
-  await expect(store.saveDelivery(incoming('evt_late'))).rejects.toMatchObject({ code: 'store_unavailable' })
-  await closed
-  await store.close()
-  expect(await openTestStore(store.folder).listEvents({ limit: 100 })).toHaveLength(30)
-})
-
 test('the threaded store keeps the order of calls across messages', async () => {
   const store = openTestStore(undefined, openThreadedStore)
   const endpoint = planEndpoint({ name: 'main' }, NOW)

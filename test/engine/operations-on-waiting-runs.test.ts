@@ -12,6 +12,21 @@ const approved = defineEvent('order.approved', {
 
 const approval = (order: number, id = `evt_ok_${order}`) => ({ id, type: 'order.approved', data: { order } })
 
+test('a retried run registers its wait again and ignores events from between', async ({ engine }) => {
+  const worker = await engine.serve(
+    'order',
+    async ({ step }) => (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
+  )
+  const parked = await engine.run('order')
+  await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
+  await deliverEvent(engine, worker, approval(1, 'evt_while_canceled'))
+  expect(await engine.store.retryRun(parked.id, engine.clock.now())).toBe(true)
+  worker.wake()
+  await awaitStatus(engine, parked.id, 'waiting')
+  await deliverEvent(engine, worker, approval(1, 'evt_after'))
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_after"')
+})
+
 test('a fork copies a large result, and waits of forks and replays ignore earlier events', async ({ engine }) => {
   const worker = await engine.serve('order', { on: 'file.created' }, async ({ step }) => {
     const text = await step.run('text', () => 'x'.repeat(100_000))

@@ -104,8 +104,9 @@ test.each([
   expect(await store.listEvents({ limit: 1 })).toEqual([])
 })
 
-test('a signed body with a byte order mark is refused', async () => {
+test('a signed body with a byte order mark, or that is not UTF-8, is refused', async () => {
   const { post } = await createTestReceiver()
+  expect((await post(Buffer.from(eventBody('evt_1', 'file.created', { name: 'ÿ' }), 'latin1'))).status).toBe(400)
   expect((await post(`\uFEFF${eventBody('evt_1')}`)).status).toBe(400)
 })
 

@@ -126,3 +126,15 @@ test('a `cancelOn` rule with an undeclared key is refused', () => {
     defineWorkflow({ id: 'odd', on: created, cancelOn: { on: deleted, where: { owner: () => 'x' } }, run: () => null }),
   ).toThrow(/"owner" is not a key/)
 })
+
+test('a value of `cancelOn` that is a promise parks the run with the remedy', async ({ engine }) => {
+  const file = () => Promise.reject(new Error('nobody awaits this'))
+  const cancelOn = { on: deleted, where: { file: file as never } }
+  await engine.start([defineWorkflow({ id: 'late', on: created, cancelOn, run: () => 1 })])
+  const id = await queue(engine, 'fil_1', 'late')
+  expect(await engine.passOf(id)).toMatchObject({
+    status: 'waiting',
+    dueAt: null,
+    reason: expect.stringMatching(/`cancelOn` failed: .* not a promise: its function must be synchronous/),
+  })
+})

@@ -60,6 +60,35 @@ test('a step that is reached by another branch than before does nothing new unti
   expect(acted).toEqual(['a', 'new'])
 })
 
+test('another effect under the same name is a divergence under unchanged code', async ({ engine }) => {
+  let effect: 'read' | 'write' = 'read'
+  await engine.start([
+    flow(async (step) => {
+      await step.run('look', () => 1, { effect })
+      await step.sleep('nap', '1m')
+    }),
+  ])
+  const { id } = await engine.run('flow')
+  effect = 'write'
+  const run = await engine.advance(id, '1m')
+  expect(run.reason).toBe('diverged: step "look" had the effect `read` and has `write` now')
+})
+
+test('code that returns before it reaches a recorded outcome has diverged', async ({ engine }) => {
+  let isShort = false
+  await engine.start([
+    flow(async (step) => {
+      if (isShort) return 'short'
+      await step.run('a', () => 1)
+      return step.sleep('nap', '1m')
+    }),
+  ])
+  const { id } = await engine.run('flow')
+  isShort = true
+  const run = await engine.advance(id, '1m')
+  expect(run).toMatchObject({ status: 'waiting', reason: 'diverged: step "a" (run) was expected, and no other came' })
+})
+
 test('code that awaits something of its own between steps is given time in a replay', async ({ engine }) => {
   await engine.start([
     flow(async (step) => {

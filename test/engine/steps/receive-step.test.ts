@@ -40,6 +40,22 @@ test('each matching event is received once, in order, even if it came while the 
   expect(t.run(workflow)).toMatchObject({ status: 'completed', output: [...paths(5), '/stop'] })
 })
 
+test('a burst of 200 events is received without loss, in a few passes', async () => {
+  let passes = 0
+  const workflow = collector()
+  const run: typeof workflow.run = (context) => {
+    passes += 1
+    return workflow.run(context)
+  }
+  const counted = { ...workflow, run }
+  await using t = await testbed({ workflows: [counted] })
+  await t.send('go')
+  await Promise.all([...paths(200), '/stop'].map((path) => t.send(moved, transfer('t1', path))))
+  expect(t.run(counted)).toMatchObject({ status: 'completed' })
+  expect(new Set(t.run(counted).output as string[])).toEqual(new Set([...paths(200), '/stop']))
+  expect(passes).toBeLessThan(60)
+})
+
 test('receive returns null after its timeout, and the next call takes what comes then', async () => {
   const workflow = defineWorkflow({
     id: 'patient',

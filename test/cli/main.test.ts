@@ -10,6 +10,7 @@ import { queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { runCli } from './support/run-cli.ts'
+import { serviceEnv } from './support/service-env.ts'
 import { failRun, openTestProject } from './support/test-project.ts'
 
 // The real process, for its signals, exit codes and standard input.
@@ -100,11 +101,7 @@ test('start is rehearsed against a sandbox that runs alone, and only when asked'
   const sandbox = await startSandbox({ dir: tempFolder(), port: 0 })
   onTestFinished(() => sandbox.stop())
   const { key } = await sandbox.keys.create({ name: 'rehearsal', scope: 'read-write' })
-  const env = {
-    ...{ SERVICE_BASE_URL: sandbox.url, SERVICE_API_KEY: key, SERVICE_WEBHOOK_SECRET: 'a-secret-for-the-rehearsal' },
-    ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
-    UPSHOT_ADMIN_PORT: '0',
-  }
+  const env = { ...serviceEnv(sandbox.url, key), UPSHOT_ADMIN_PORT: '0' }
   const refused = await runCli(tempFolder(), ['start'], { env })
   expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('upshot start --rehearse') })
   const child = spawn(process.execPath, [MAIN, 'start', '--rehearse'], {

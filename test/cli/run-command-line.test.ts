@@ -25,6 +25,17 @@ test.each([
   expect(stdout.trim().split('\n')).toHaveLength(1)
 })
 
+test('--version prints only the version, on stdout', async () => {
+  const stdout = expect.stringMatching(/^\d+\.\d+\.\d+\n$/)
+  expect(await runHere(tempFolder(), ['--version'])).toMatchObject({ exit: 0, stdout, stderr: '' })
+})
+
+test('a group without a command prints its commands on stderr and exits with 2', async () => {
+  const { exit, stdout, stderr } = await runHere(tempFolder(), ['endpoints'])
+  expect([exit, stdout]).toEqual([2, ''])
+  expect(stderr).toContain('create an endpoint')
+})
+
 test('stdout is for data only: an empty list and an error write to stderr', async () => {
   const { dataDir: folder, store } = await openTestProject()
   for (const endpoint of await store.listEndpoints()) await store.removeEndpoint(endpoint, 0)

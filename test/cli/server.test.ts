@@ -11,13 +11,12 @@ import type { RouteName } from '../../src/admin/contract/routes.ts'
 import { cron } from '../../src/author/cron.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
-import type { CommandTree } from '../../src/cli/command.ts'
-import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
 import { TerminalError } from '../../src/core/errors.ts'
 import { listen } from '../support/listen.ts'
 import { DOOR } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
+import { COMMANDS } from './support/command-names.ts'
 import { runHere } from './support/run-here.ts'
 
 const workflows = [
@@ -162,20 +161,6 @@ test('a selection is an operation of the server, which says first how many runs 
   expect((await upshot('runs', 'list', '--resolved')).json.data).toMatchObject([{ id: run }])
 })
 
-test('events are replayed at a server, named ones and selected ones', async () => {
-  const { upshot } = await startFarApp()
-  const twice = (await upshot('trigger', 'nobody.cares', '--duplicate')).json.data.deliveries
-  expect(twice).toMatchObject([{ verdict: 'accepted' }, { verdict: 'duplicate' }])
-  const dry = await upshot('events', 'replay', 'evt_far0001', '--dry-run')
-  expect(dry.json.data).toEqual({ dryRun: true, events: 1, runs: 1 })
-  const { runs } = (await upshot('events', 'replay', 'evt_far0001')).json.data
-  expect(runs).toMatchObject([{ event: 'evt_far0001', workflow: 'on-invoice', run: expect.stringMatching(/^run_/) }])
-  expect(await upshot('events', 'replay', 'evt_far0001', '--workflow', 'none')).toMatchObject({ exit: 5 })
-  const all = await upshot('events', 'replay', '--type', 'invoice.*', '--workflow', 'on-invoice', '--yes')
-  expect(all.json.data).toMatchObject({ kind: 'replay', done: 1, status: 'done' })
-  expect((await upshot('runs', 'list', '--origin', 'replay')).json.data).toHaveLength(2)
-})
-
 test('a role, a token and an address that are not enough are told in a sentence, with an exit code', async () => {
   const { upshot, far, tokenFile, urls, withToken, run } = await startFarApp()
   await withToken('viewer')
@@ -286,11 +271,7 @@ test('no command asks the database of this machine where a server is named', asy
   const { upshot, far } = await startFarApp()
   mkdirSync(join(far, 'workflows'), { recursive: true })
   const args: Record<string, string[]> = { top: ['--once'], 'db backup': [join(far, 'app.db')] }
-  const pathsOf = (tree: CommandTree): string[] =>
-    Object.entries(tree).flatMap(([name, node]) =>
-      'commands' in node ? pathsOf(node.commands).map((path) => `${name} ${path}`) : [name],
-    )
-  for (const command of pathsOf(COMMAND_TREE).filter((path) => !HERE.test(path) && !path.endsWith('tail'))) {
+  for (const command of COMMANDS.filter((name) => !HERE.test(name) && !name.endsWith('tail'))) {
     const { json } = await upshot(...command.split(' '), ...(args[command] ?? ['evt_far0001']))
     const message = String(json?.error?.message ?? '')
     expect({ command, isLocal: /no database in|data directory/.test(message) }).toEqual({ command, isLocal: false })
@@ -304,22 +285,6 @@ test('config show tells the settings of the server, and refuses to say where the
   const dataDir = json.data.find(({ setting }: { setting: string }) => setting === 'dataDir').value
   expect(dataDir).not.toContain(far)
   expect((await upshot('config', 'show', '--origins')).json.error.message).toContain('where each comes from')
-})
-
-test('a restoration is noted and the ledger is anchored at a server, by the name of the token', async () => {
-  const { upshot, client } = await startFarApp()
-  expect((await upshot('effects', 'restored', '--yes')).json.error.message).toContain('needs a reason')
-  const noted = await upshot('effects', 'restored', '--yes', '--reason', 'a backup')
-  expect(noted).toMatchObject({ exit: 0, json: { data: { seal: expect.any(Number) } } })
-  const anchored = await upshot('effects', 'anchor')
-  expect(anchored).toMatchObject({ exit: 0, json: { data: { mac: expect.stringMatching(/^\w{64}$/) } } })
-  expect(anchored.json.data.seal).toBeGreaterThanOrEqual(noted.json.data.seal)
-  const { items } = await client.call('GET /audit', { query: { action: 'effects.*' } })
-  const done = items.map(({ action, actor, reason }) => [action, actor, reason])
-  expect(done).toEqual([
-    ['effects.anchor', 'token:laptop-admin', null],
-    ['effects.restored', 'token:laptop-admin', 'a backup'],
-  ])
 })
 
 test('the ledger and the database are verified at a server, with anchors of the laptop', async () => {

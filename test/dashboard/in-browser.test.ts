@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import { asOperator } from '../../src/core/store/as-operator.ts'
+import { inspectNow } from '../sandbox/support/inspect-page.ts'
 import { pathsIn } from '../support/paths-in.ts'
 import { holdLosses } from './support/hold-losses.ts'
-import { browserTests, inspect, inspectNow, walkTo } from './support/in-browser.ts'
+import { browserTests, inspect, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
 const { inBrowser, label, open } = browserTests()

@@ -1,9 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { inspectNow } from '../sandbox/support/inspect-page.ts'
 import { DOOR } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { browserTests, inspect, inspectNow } from './support/in-browser.ts'
+import { browserTests, inspect } from './support/in-browser.ts'
 
 const { inBrowser, label, open } = browserTests()
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { planCron } from '../../src/core/service/plan-schedule.ts'
-import { browserTests, inspectNow, LOOKS } from './support/in-browser.ts'
+import { inspectNow } from '../sandbox/support/inspect-page.ts'
+import { browserTests, LOOKS } from './support/in-browser.ts'
 
 const { inBrowser, open, label } = browserTests()
 

@@ -1,6 +1,7 @@
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
-import { browserTests, inspectNow, LOOKS, walkTo } from './support/in-browser.ts'
+import { inspectNow } from '../sandbox/support/inspect-page.ts'
+import { browserTests, LOOKS, walkTo } from './support/in-browser.ts'
 
 const { inBrowser, label, open: openPage } = browserTests()
 

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { routeOf } from '../../site/pages.ts'
 import { inspect } from '../dashboard/support/in-browser.ts'
-import { findBrowser, openTab, startBrowser } from '../sandbox/support/browser.ts'
+import { chromiumTests } from '../sandbox/support/browser.ts'
 import { ROOT, readDecisions, readPages } from './pages.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
@@ -66,15 +66,12 @@ test('the code of the site has the right types', async () => {
   await expect(run(tsc, ['-p', join(ROOT, 'site')])).resolves.toBeDefined()
 })
 
-const chromium = findBrowser()
-
-describe.skipIf(chromium === undefined)('in a browser', () => {
-  let browser: Awaited<ReturnType<typeof startBrowser>>
+describe('in a browser', () => {
+  const { inBrowser, openTab } = chromiumTests()
   let server: Server
   let origin: string
 
   beforeAll(async () => {
-    browser = await startBrowser(chromium ?? '')
     server = await new Promise<Server>((resolve) => {
       const listening = express()
         .use(express.static(BUILT))
@@ -83,31 +80,31 @@ describe.skipIf(chromium === undefined)('in a browser', () => {
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
 
-  afterAll(async () => {
-    await browser?.close()
-    server?.close()
-  })
+  afterAll(() => void server?.close())
 
-  test.each(INSPECTED)('%s has no fault of accessibility, light or dark, wide or narrow', async (path) => {
-    const { page, complaints } = await openTab(browser)
+  inBrowser.each(INSPECTED)('%s has no fault of accessibility, light or dark, wide or narrow', async (path) => {
+    const { page, complaints } = await openTab()
     await page.goto(origin + path)
     expect(await inspect(page, path)).toEqual([])
     expect(complaints).toEqual([])
   })
 
-  test.each(Object.entries(WORDS))('the search for %s finds the page %s, by keyboard alone', async (word, path) => {
-    const { page } = await openTab(browser)
-    await page.goto(origin)
-    await openSearch(page)
-    await page.keyboard.type(word)
-    const results = page.getByRole('option').getByRole('link')
-    await expect
-      .poll(() => results.evaluateAll((all) => all.map((link) => link.getAttribute('href'))))
-      .toContainEqual(expect.stringMatching(new RegExp(`^/${path}\\.html`)))
-    await page.keyboard.press('Enter')
-    await page.waitForURL(/\.html/)
-    expect((await page.locator('h1').innerText()).length).toBeGreaterThan(0)
-  })
+  inBrowser.each(Object.entries(WORDS))(
+    'the search for %s finds the page %s, by keyboard alone',
+    async (word, path) => {
+      const { page } = await openTab()
+      await page.goto(origin)
+      await openSearch(page)
+      await page.keyboard.type(word)
+      const results = page.getByRole('option').getByRole('link')
+      await expect
+        .poll(() => results.evaluateAll((all) => all.map((link) => link.getAttribute('href'))))
+        .toContainEqual(expect.stringMatching(new RegExp(`^/${path}\\.html`)))
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\.html/)
+      expect((await page.locator('h1').innerText()).length).toBeGreaterThan(0)
+    },
+  )
 
   /** The page takes keys once its script has begun. */
   async function openSearch(page: Page): Promise<void> {

@@ -6,15 +6,9 @@ import { openDataDir } from '../support/open-data-dir.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { DOOR } from '../support/program.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
-import { WEBHOOK_SECRET } from '../support/test-config.ts'
+import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const ENVIRONMENT = {
-  SERVICE_BASE_URL: 'http://127.0.0.1:9/v1',
-  SERVICE_API_KEY: 'sk_sandbox_never_called',
-  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-  ...{ SERVICE_STORAGE_A: 'a', SERVICE_STORAGE_B: 'b', SERVICE_STORAGE_C: 'c' },
-  UPSHOT_EFFECTS: 'plan',
-}
+const ENVIRONMENT = { ...NO_SERVICE_VARIABLES, UPSHOT_EFFECTS: 'plan' }
 
 /** A server whose answers the test gives. Each request is in the middle of a plan. */
 async function openAsked() {

@@ -24,24 +24,6 @@ const look = defineWorkflow({
   },
 })
 
-test('a delete by a run happens once and comes back as an event', async () => {
-  const sweep = defineWorkflow({
-    id: 'sweep',
-    on: fileCreated,
-    where: ({ data }) => data.file.path.endsWith('.bin'),
-    run: async ({ event, files }) => files.delete({ service: event.data.service, id: event.data.file.id }),
-  })
-  const { sandbox, app, hear } = await startTestApp({ workflows: [sweep] })
-  await sandbox.storage('storage_b').put('/old.bin', 'x')
-  const { run } = await hear('run.completed')
-  expect(await app.store.findRun(run)).toMatchObject({ output: '{"outcome":"deleted","proof":"reply"}' })
-  expect(await app.store.listSteps(run)).toMatchObject([
-    { effect: 'delete', target: expect.stringMatching(/^storage_b:/) },
-  ])
-  await hear('delivery.received', (notice) => notice.type === 'file.deleted')
-  expect(pathsIn(sandbox, 'storage_b')).not.toContain('/old.bin')
-})
-
 test('P2: an event that is delivered again starts no second run, also after a restart', async () => {
   const dataDir = tempFolder()
   const first = await startTestApp({ workflows: [look] }, { dataDir })
@@ -66,33 +48,6 @@ test('the sample transfer happens at the first start only', async () => {
   await first.app.stop()
   const second = await startTestApp({}, { dataDir })
   expect(second.sandbox.transfers.list()).toHaveLength(1)
-})
-
-test('calls of the Files API in a run are durable steps, one per page', async () => {
-  const inventory = defineWorkflow({
-    id: 'inventory',
-    on: 'file.created',
-    where: ({ data }) => (data.file as { path: string }).path === '/many/go',
-    run: async ({ files }) => {
-      const seen: string[] = []
-      for await (const file of files.iterate({ service: 'storage_c', path: '/many' })) seen.push(file.name)
-      const snapshot = await files.snapshot({ service: 'storage_c', path: '/many' })
-      return { iterated: seen.length, listed: snapshot.items.length, complete: snapshot.complete }
-    },
-  })
-  const { sandbox, app, hear } = await startTestApp({ workflows: [inventory] })
-  for (let n = 0; n < 120; n++) await sandbox.storage('storage_c').put(`/many/${n}.txt`, 'x')
-  await sandbox.storage('storage_c').put('/many/go', 'x')
-  const { run } = await hear('run.completed')
-  expect(await app.store.findRun(run)).toMatchObject({ output: '{"iterated":121,"listed":121,"complete":true}' })
-  expect((await app.store.listSteps(run)).map((step) => step.key)).toEqual([
-    'files.list[storage_c:/many]',
-    'files.list[storage_c:/many?page=2]',
-    'files.list[storage_c:/many]#2',
-    'files.list[storage_c:/many?page=2]#2',
-    'files.list[storage_c:/many]#3',
-    'files.list[storage_c:/many?page=2]#3',
-  ])
 })
 
 test('a download URL is never stored: a replay asks for a new one', async () => {

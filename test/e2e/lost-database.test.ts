@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { postDelivery } from '../support/post-delivery.ts'
 import { DOOR } from '../support/program.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
@@ -19,11 +19,7 @@ async function startApp(root = tempFolder(), environment: Record<string, string>
     ...NO_SERVICE_VARIABLES,
     ...environment,
   })
-  const exit = started.exited.then(() => {
-    throw new Error(`the app ended: ${started.errors()}`)
-  })
-  const { urls } = await Promise.race([started.line(({ message }) => message === 'started'), exit])
-  exit.catch(() => {})
+  const { urls } = await started.line(({ message }) => message === 'started')
   const { 'endpoint service': url = '', admin = '' } = urls as Record<string, string>
   let count = 0
   const deliver = async () => {
@@ -117,23 +113,10 @@ function moveLogIntoFile(file: string): void {
   other.close()
 }
 
-/** A small disk of its own; null where this user may not mount one. */
-function mountSmallDisk(): string | null {
-  const folder = join(tempFolder(), 'disk')
-  mkdirSync(folder)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder], { stdio: 'ignore' })
-  } catch {
-    return null
-  }
-  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
-  return folder
-}
-
 test('a full disk is answered 503 with its reason, and deliveries are taken again once there is space', async ({
   skip,
 }) => {
-  const disk = mountSmallDisk()
+  const disk = mountSmallDisk(4)
   if (disk === null) return skip('only root may mount a disk')
   const app = await startApp(tempFolder(), { UPSHOT_DATA_DIR: disk })
   expect(await app.deliver()).toBe(200)

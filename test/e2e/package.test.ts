@@ -18,6 +18,7 @@ import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT, REGISTRY_ENVIRONMENT } from '../support/child-environment.ts'
 import { hasOwnNode, OWN_PATH } from '../support/own-node.ts'
 import { followLog } from '../support/process-log.ts'
+import { FREE_PORTS } from '../support/start-process.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKED = [
@@ -33,9 +34,6 @@ const PACKED = [
   'LICENSE',
   'CHANGELOG.md',
 ]
-const FREE_PORTS = {
-  ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
-}
 /** No settings of this machine, and the Node that runs the tests. */
 const ENVIRONMENT = {
   ...{ ...CHILD_ENVIRONMENT, ...REGISTRY_ENVIRONMENT },

@@ -51,10 +51,7 @@ class Stage {
 
   async start(role: string): Promise<Process & { url: string }> {
     const started = startIn(this.root, NO_SERVICE_VARIABLES, ['--role', role])
-    const exit = started.exited.then(() => {
-      throw new Error(`the ${role} ended: ${started.errors()}`)
-    })
-    const line = await Promise.race([started.line(({ message }) => message === 'started'), exit])
+    const line = await started.line(({ message }) => message === 'started')
     const urls = line.urls as Record<string, string>
     return { ...started, url: urls['endpoint service'] ?? '' }
   }

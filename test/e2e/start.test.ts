@@ -21,31 +21,6 @@ test('an app without configuration runs the sample files and drains on SIGTERM',
   expect(started.errors()).toBe('')
 })
 
-test('a broken module does not stop the other modules', async () => {
-  const started = startProcess({
-    'hello.workflow.ts': hello,
-    'broken.workflow.ts': 'export default 42',
-    'cron.workflow.ts': `import { cron, defineWorkflow } from '${DOOR}'
-export default defineWorkflow({ id: 'bad-cron', on: cron('61 * * * *'), run: () => {} })`,
-  })
-  await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
-  const broken = started.lines.filter((line) => line.message === 'workflow broken')
-  expect(broken.map((line) => line.file)).toEqual(['broken.workflow.ts', 'cron.workflow.ts'])
-})
-
-test('of two modules with one id neither runs, and the app starts and names both', async () => {
-  const other = hello.replace("id: 'hello'", "id: 'other'")
-  const started = startProcess({ 'a.workflow.ts': hello, 'b.workflow.ts': hello, 'c.workflow.ts': other })
-  await started.line((line) => line.message === 'run completed' && line.workflow === 'other')
-  const message =
-    'a.workflow.ts and b.workflow.ts both define the workflow "hello", so both are skipped. Rename one of them.'
-  const broken = started.lines.filter((line) => line.message === 'workflow broken')
-  expect(broken).toMatchObject([
-    { file: 'a.workflow.ts', err: { message } },
-    { file: 'b.workflow.ts', err: { message } },
-  ])
-})
-
 test('an app that does not start names every missing or invalid variable', async () => {
   const started = startProcess(
     {},

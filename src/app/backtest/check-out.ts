@@ -70,7 +70,7 @@ async function git(folder: string, ...args: string[]): Promise<string> {
 }
 
 /** Makes such a folder of a module, whatever its name. Its own imports stay as they are. */
-export function wrapModule(path: string): OtherCode {
+function wrapModule(path: string): OtherCode {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-module-'))
   writeFileSync(
     join(folder, 'module.workflow.js'),

@@ -43,11 +43,3 @@ test('every command that changes a project leaves a row in the audit log, with i
     expect(json).toMatchObject({ data: [{ action, target, actor, reason: `why ${action}` }] })
   }
 })
-
-test('a dry run leaves no row in the audit log', async ({ cli, store }) => {
-  await failRun(store, 'evt_1')
-  await cli('workflows', 'pause', 'count', '--dry-run')
-  await cli('runs', 'retry', '--status', 'failed', '--dry-run')
-  await cli('db', 'prune', '--dry-run')
-  expect(await store.listActions({ limit: 10 })).toEqual([])
-})

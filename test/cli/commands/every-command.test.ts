@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { CommandTree } from '../../../src/cli/command.ts'
-import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { COMMANDS } from '../support/command-names.ts'
 import { runHere } from '../support/run-here.ts'
 
 /** Arguments with which a command works, or refuses to, without a running app. */
@@ -25,35 +24,36 @@ const ARGUMENTS: Record<string, string[]> = {
 /** Commands that run until they are stopped. They get an unknown option here. */
 const ENDLESS = /^(dev|sandbox start|(runs|events) tail)$/
 
-function pathsOf(tree: CommandTree): string[][] {
-  return Object.entries(tree).flatMap(([name, node]) =>
-    'commands' in node ? pathsOf(node.commands).map((path) => [name, ...path]) : [[name]],
+test.each(COMMANDS)('"%s" prints its help and its usage errors as one JSON document', async (command) => {
+  const run = (option: string) => runHere(tempFolder(), [...command.split(' '), option, '--json'])
+  const help = await run('--help')
+  expect(help).toMatchObject({ exit: 0, stderr: '' })
+  expect(help.json).toMatchObject({ ok: true, data: { text: expect.stringContaining(`Usage: upshot ${command}`) } })
+  const wrong = await run('--nonsense')
+  expect(wrong).toMatchObject({ exit: 2, stderr: '' })
+  expect(wrong.json).toMatchObject({ ok: false, error: { code: 'usage' } })
+})
+
+test.each(COMMANDS)('"%s" prints one JSON document under --json, and lines of JSON under --ndjson', async (command) => {
+  const env = { UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' }
+  const dataDir = tempFolder()
+  const run = (form: string) => runHere(dataDir, [...command.split(' '), ...args, form], { env })
+  const args = ENDLESS.test(command) ? ['--nonsense'] : (ARGUMENTS[command] ?? [])
+  const { exit, stdout, stderr } = await run('--json')
+  const document = JSON.parse(stdout)
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1)
+  expect(document).toMatchObject(
+    document.ok
+      ? { ok: true, data: expect.anything() }
+      : { error: { code: expect.any(String), fix: expect.any(String) } },
   )
-}
+  expect(stderr).toBe('')
+  // 7 is the exit code of a result that reports a difference.
+  expect(document.ok ? [0, 7] : [1, 2, 3, 4, 5, 6, 130]).toContain(exit)
 
-test.each(pathsOf(COMMAND_TREE).map((path) => ({ command: path.join(' ') })))(
-  '"$command" prints one JSON document under --json, and lines of JSON under --ndjson',
-  async ({ command }) => {
-    const env = { UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' }
-    const dataDir = tempFolder()
-    const run = (form: string) => runHere(dataDir, [...command.split(' '), ...args, form], { env })
-    const args = ENDLESS.test(command) ? ['--nonsense'] : (ARGUMENTS[command] ?? [])
-    const { exit, stdout, stderr } = await run('--json')
-    const document = JSON.parse(stdout)
-    expect(stdout.trimEnd().split('\n')).toHaveLength(1)
-    expect(document).toMatchObject(
-      document.ok
-        ? { ok: true, data: expect.anything() }
-        : { error: { code: expect.any(String), fix: expect.any(String) } },
-    )
-    expect(stderr).toBe('')
-    // 7 is the exit code of a result that reports a difference.
-    expect(document.ok ? [0, 7] : [1, 2, 3, 4, 5, 6, 130]).toContain(exit)
-
-    const lines = (await run('--ndjson')).stdout.split('\n').slice(0, -1)
-    for (const line of lines) JSON.parse(line)
-  },
-)
+  const lines = (await run('--ndjson')).stdout.split('\n').slice(0, -1)
+  for (const line of lines) JSON.parse(line)
+})
 
 /** Commands that read no row. `doctor` and `db verify` report the schema. */
 const APART = ['init', 'doctor', 'config show', 'db verify', 'completion', 'version']
@@ -67,7 +67,7 @@ test('no command works with a database of a newer version, and each says what to
   const before = db.serialize()
   const worked: string[] = []
   const refused: string[] = []
-  for (const command of pathsOf(COMMAND_TREE).map((path) => path.join(' '))) {
+  for (const command of COMMANDS) {
     if (ENDLESS.test(command)) continue
     const { json } = await runHere(dataDir, [...command.split(' '), ...(ARGUMENTS[command] ?? []), '--json'])
     if (json.ok) worked.push(command)

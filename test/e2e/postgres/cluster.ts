@@ -86,11 +86,7 @@ export class Cluster {
   async start(role: string, environment: Record<string, string> = {}): Promise<Process> {
     const own = { ...this.environment, UPSHOT_DATA_DIR: `data-${++this.#processes}`, ...environment }
     const started = startIn(this.root, own, ['--role', role])
-    const exit = started.exited.then(() => {
-      throw new Error(`the ${role} ended: ${started.errors()}`)
-    })
-    exit.catch(() => {})
-    const line = await Promise.race([started.line(({ message }) => message === 'started'), exit])
+    const line = await started.line(({ message }) => message === 'started')
     const { 'endpoint service': endpoint = '', admin = '' } = line.urls as Record<string, string>
     return { ...started, endpoint, admin }
   }

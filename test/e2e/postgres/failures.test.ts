@@ -181,20 +181,6 @@ test('sessions that are cut at random moments lose nothing and repeat nothing', 
   expect(worker.errors() + app.errors()).not.toContain('DeprecationWarning')
 })
 
-test('the runs of a killed worker go on in another one, without the finished steps', async () => {
-  const cluster = await startCluster()
-  const [worker, receiver] = await Promise.all([cluster.start('worker'), cluster.start('receiver')])
-  cluster.hang()
-  await deliver(receiver, 'evt_1')
-  const { run } = await worker.line(({ message }) => message === 'in the second step')
-  const other = await cluster.start('worker')
-  worker.child.kill('SIGKILL')
-  await other.line((line) => line.message === 'in the second step' && line.run === run)
-  cluster.goOn()
-  await other.line((line) => line.message === 'run completed' && line.run === run)
-  expect(cluster.effects()).toEqual(effectsOf(['evt_1']))
-})
-
 test('a worker that is paused beyond its lease is refused, and ends its pass', async () => {
   const cluster = await startCluster()
   const [worker, receiver] = await Promise.all([cluster.start('worker'), cluster.start('receiver')])

@@ -71,10 +71,7 @@ export default defineWorkflow({
 
   async start(role = 'all'): Promise<Process> {
     const started = startIn(this.root, NO_SERVICE_VARIABLES, ['--role', role])
-    const exit = started.exited.then(() => {
-      throw new Error(`the process ended: ${started.errors()}`)
-    })
-    const { urls } = await Promise.race([started.line(({ message }) => message === 'started'), exit])
+    const { urls } = await started.line(({ message }) => message === 'started')
     this.url = (urls as Record<string, string>)['endpoint service'] ?? this.url
     return started
   }

@@ -1,6 +1,5 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { call } from '../support/call.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 
 async function withFiles() {
@@ -12,21 +11,6 @@ async function withFiles() {
   }
   return { sandbox, key }
 }
-
-test('an invalid request is refused with the name of its parameter', async () => {
-  const { sandbox, key } = await withFiles()
-  const refused = async (query: string) => {
-    const { status, body } = await call(sandbox, `/files${query}`, { key })
-    return [status, body.error.code, body.error.details.parameter]
-  }
-  expect(await refused('')).toEqual([400, 'invalid_request', 'service'])
-  expect(await refused('?service=storage_z')).toEqual([400, 'invalid_request', 'service'])
-  expect(await refused('?service=storage_a&limit=101')).toEqual([400, 'invalid_request', 'limit'])
-  expect(await refused('?service=storage_a&page=0')).toEqual([400, 'invalid_request', 'page'])
-  expect(await refused('?service=storage_a&sort=colour')).toEqual([400, 'invalid_request', 'sort'])
-  expect((await refused('?service=storage_a&path=/nowhere'))[0]).toBe(404)
-  expect((await refused('?service=storage_a&path=/../..'))[0]).toBe(400)
-})
 
 test('the alternative list takes a GET with a body, and each name of the page token', async () => {
   const { sandbox, key } = await withFiles()

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished, test, vi } from 'vitest'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
 
@@ -12,7 +12,7 @@ export function findBrowser(): string | undefined {
 }
 
 /** Starts a browser with a profile of its own. */
-export function startBrowser(executablePath: string): Promise<Browser> {
+function startBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'], timeout: 60_000 })
 }
 
@@ -31,11 +31,28 @@ export interface TabOptions {
   answer?: 'yes' | 'no'
 }
 
+/** Tests in a Chromium that the file starts once; each is skipped where the machine has none. */
+export function chromiumTests() {
+  // A browser is slow on a busy machine.
+  vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
+  const found = findBrowser()
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    if (found !== undefined) browser = await startBrowser(found)
+  })
+  afterAll(() => browser?.close())
+  return {
+    inBrowser: test.skipIf(found === undefined),
+    label: found === undefined ? ' (skipped: no Chromium on this machine)' : '',
+    openTab(options: TabOptions = {}): Promise<Tab> {
+      if (!browser) throw new Error('There is no browser.')
+      return openTab(browser, options)
+    },
+  }
+}
+
 /** A tab with cookies and storage of its own, closed at the end of the test. */
-export async function openTab(
-  browser: Browser,
-  { width = 1280, answer = 'yes', ...options }: TabOptions = {},
-): Promise<Tab> {
+async function openTab(browser: Browser, { width = 1280, answer = 'yes', ...options }: TabOptions = {}): Promise<Tab> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)

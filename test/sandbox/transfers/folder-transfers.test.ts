@@ -125,22 +125,6 @@ test('a folder transfer fails at a folder in the way or a link that leads out', 
   expect(existsSync(join(outside, 'b.txt'))).toBe(false)
 })
 
-test('a folder transfer that a stop cut off fails with its folder at the next start', async () => {
-  const dir = tempFolder()
-  const { sandbox, storage } = await openFilled({ dir })
-  await storage.put('/in/deep/z.bin', Buffer.alloc(5_000_000))
-  const { id } = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })
-  await sandbox.stop()
-  const again = await openSandbox({ dir })
-  expect(again.transfers.get(id)).toMatchObject({ type: 'folder', status: 'failed', error: { code: 'interrupted' } })
-  expect(
-    again
-      .storage('storage_b')
-      .list()
-      .filter(({ name }) => name === 'z.bin'),
-  ).toEqual([])
-})
-
 test('the last file and the end of a folder transfer share one commit', async () => {
   const { sandbox } = await openFilled({ hints: false, scanEveryMs: 3_600_000 })
   const emit = sandbox.events.emit.bind(sandbox.events)

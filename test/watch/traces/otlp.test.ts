@@ -55,15 +55,6 @@ test('a collector gets one trace for each event, from delivery to HTTP call, in 
   expect(new Set(spans.map(({ service }) => JSON.stringify(service)))).toEqual(new Set(['{"stringValue":"shop"}']))
 })
 
-test('a collector that is away does not stop the app from working or stopping', async () => {
-  setVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
-  const plain = defineWorkflow({ id: 'plain', on: 'file.created', run: () => null })
-  const { app, sandbox, hear } = await startTestApp({ workflows: [plain] }, { config: { traces: TRACES } })
-  await sandbox.storage('storage_a').put('/in/a.txt', 'a')
-  await hear('run.completed')
-  await app.stop()
-})
-
 test("an author's span hangs below the step, where the project has set up OpenTelemetry", () => {
   const root = { kind: 'event', account: 'default', event: 'evt_1' } as const
   const caller = { run: 'run_1', workflow: 'look', root, step: 'note', attempt: 1 }

@@ -5,6 +5,7 @@ import { explainConfig } from '../../../../src/project/config/explain-config.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { WEBHOOK_SECRET } from '../../../support/test-config.ts'
 import { runHere } from '../../support/run-here.ts'
+import { serviceEnv } from '../../support/service-env.ts'
 
 test('config show names the source of each setting: environment, .env, file or default', async () => {
   const root = tempFolder()
@@ -25,14 +26,7 @@ test('config show names the source of each setting: environment, .env, file or d
 })
 
 test('config show says that a secret is set, and shows nothing of it', async () => {
-  const env = {
-    ...{
-      SERVICE_BASE_URL: 'https://api.example.com/v1',
-      SERVICE_API_KEY: 'canary-key',
-      SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    },
-    ...{ SERVICE_STORAGE_A: 'a', SERVICE_STORAGE_B: 'b', SERVICE_STORAGE_C: 'c', UPSHOT_SECRET_KEY: 'canary-vault' },
-  }
+  const env = { ...serviceEnv('https://api.example.com/v1', 'canary-key'), UPSHOT_SECRET_KEY: 'canary-vault' }
   for (const form of [['--json'], ['--ndjson'], []]) {
     const { exit, stdout, stderr } = await runHere(tempFolder(), ['config', 'show', '--origins', ...form], { env })
     expect(exit).toBe(0)

@@ -24,40 +24,32 @@ async function firstSlice(store: Store): Promise<string> {
   }
 }
 
-const KINDS = [
-  { verb: 'retry', from: 'failed', to: 'pending' },
-  { verb: 'cancel', from: 'pending', to: 'canceled' },
-] as const
-
-test.each(KINDS)(
-  'another process ends the operation of a killed runs $verb, and no run is done twice',
-  async (kind) => {
-    const { dataDir, store } = await openTestProject()
-    makeRuns(dataDir, RUNS, kind.from, Date.now() - 1_000)
-    const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), 'runs', kind.verb, ...SLOWLY], {
-      cwd: ROOT,
-      env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0' },
-      stdio: 'ignore',
-    })
-    const exited = once(child, 'exit')
-    const id = await firstSlice(store)
-    child.kill('SIGKILL')
-    await exited
-    const left = await store.findBulk(id)
-    expect(left).toMatchObject({ kind: kind.verb, status: 'running', endedAt: null })
-    expect(left?.done).toBeLessThan(RUNS)
-    const clock = new ManualClock(Date.now() + 11_000)
-    const runner = startRunner(store, clock)
-    await workUntilOver(store, clock, id)
-    await runner.stop()
-    expect(await store.findBulk(id)).toMatchObject({ status: 'done', done: RUNS, refused: 0 })
-    expect(await store.listRuns({ status: kind.to, limit: 1_000 })).toHaveLength(RUNS)
-    const rows = await store.listActions({ limit: 1_000, action: `run.${kind.verb}` })
-    expect([rows.length, new Set(rows.map(({ target }) => target)).size]).toEqual([RUNS, RUNS])
-    expect(rows[0]).toMatchObject({ reason: 'the service is back', parameters: { operation: id } })
-    expect(await store.listActions({ limit: 9, action: 'operation.start' })).toMatchObject([{ target: id }])
-  },
-)
+test('another process ends the operation of a killed runs retry, and no run is done twice', async () => {
+  const { dataDir, store } = await openTestProject()
+  makeRuns(dataDir, RUNS, 'failed', Date.now() - 1_000)
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), 'runs', 'retry', ...SLOWLY], {
+    cwd: ROOT,
+    env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0' },
+    stdio: 'ignore',
+  })
+  const exited = once(child, 'exit')
+  const id = await firstSlice(store)
+  child.kill('SIGKILL')
+  await exited
+  const left = await store.findBulk(id)
+  expect(left).toMatchObject({ kind: 'retry', status: 'running', endedAt: null })
+  expect(left?.done).toBeLessThan(RUNS)
+  const clock = new ManualClock(Date.now() + 11_000)
+  const runner = startRunner(store, clock)
+  await workUntilOver(store, clock, id)
+  await runner.stop()
+  expect(await store.findBulk(id)).toMatchObject({ status: 'done', done: RUNS, refused: 0 })
+  expect(await store.listRuns({ status: 'pending', limit: 1_000 })).toHaveLength(RUNS)
+  const rows = await store.listActions({ limit: 1_000, action: 'run.retry' })
+  expect([rows.length, new Set(rows.map(({ target }) => target)).size]).toEqual([RUNS, RUNS])
+  expect(rows[0]).toMatchObject({ reason: 'the service is back', parameters: { operation: id } })
+  expect(await store.listActions({ limit: 9, action: 'operation.start' })).toMatchObject([{ target: id }])
+})
 
 test('Ctrl-C aborts the operation after its present slice, and the command says so with exit code 1', async () => {
   const { dataDir, store } = await openTestProject()

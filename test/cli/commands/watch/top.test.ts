@@ -5,7 +5,6 @@ import type { Frame } from '../../../../src/cli/commands/watch/top/read-frame.ts
 import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
 import { widthOf } from '../../../../src/cli/terminal/table.ts'
 import { isoTime } from '../../../../src/core/time.ts'
-import { runHere } from '../../support/run-here.ts'
 import { failRun, test } from '../../support/test-project.ts'
 
 const NOW = Date.UTC(2026, 4, 1, 12)
@@ -39,15 +38,6 @@ test('"top --json" prints the load and what needs a person', async ({ cli, store
       system: { processes: [] },
     },
   })
-})
-
-test('"top --once" prints a frame whose lines fit', async ({ dataDir, store }) => {
-  await failRun(store, 'evt_1')
-  const { stdout } = await runHere(dataDir, ['top', '--once'])
-  expect(stdout).toMatch(/no process runs/)
-  expect(stdout).toMatch(/WORKFLOW +RUNS\/H +\/MIN +FAILED/)
-  expect(stdout).toMatch(/✗ follow-up +run_\w{13} .* b: no luck/)
-  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
 })
 
 test('"top" draws each second what has changed, and gives the terminal back at Ctrl-C', async ({ dataDir, store }) => {

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/**
+ * Faults of accessibility (WCAG 2.2 A and AA), and a page that scrolls sideways. `part` is a
+ * selector; axe looks below it alone.
+ */
+export async function inspectNow(page: Page, place: string, part = 'html'): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
+  return page.evaluate(
+    async ([where, below]) => {
+      const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+      const { axe } = globalThis as never as {
+        axe: {
+          run(below: string, options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
+        }
+      }
+      const { violations } = await axe.run(below, { runOnly: tags })
+      const { scrollWidth, clientWidth } = (
+        globalThis as never as { document: { documentElement: Record<string, number> } }
+      ).document.documentElement
+      const wide = (scrollWidth ?? 0) > (clientWidth ?? 0)
+      const faults = violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes[0]?.html.slice(0, 200)}`)
+      return wide ? [...faults, `${where}: scrolls sideways`] : faults
+    },
+    [place, part] as const,
+  )
+}

@@ -177,6 +177,8 @@ export function describeError(error: unknown): Failure {
 /** The folder of this package's code. */
 const OWN_CODE = new URL('..', import.meta.url).pathname
 const MAX_FRAMES = 5
+/** A frame of Node itself. */
+const OF_NODE = /(?:^|\(|async )node:/
 
 /**
  * The frames of a stack, without those of Node itself where others are left. A syntax error names
@@ -186,7 +188,7 @@ function readFrames(stack: string): string[] {
   const lines = stack.split('\n')
   const place = /^(?:file:\/\/)?\/\S.*:\d+$/.test(lines[0] ?? '') ? lines.slice(0, 1) : []
   const frames = lines.filter((line) => line.trimStart().startsWith('at ')).map((line) => line.trim().slice(3))
-  const foreign = frames.filter((frame) => !/(?:^|\(|async )node:/.test(frame))
+  const foreign = frames.filter((frame) => !OF_NODE.test(frame))
   const kept = place.length + foreign.length > 0 ? [...place, ...foreign] : frames
   // A reloaded module carries its version in a query.
   return kept.slice(0, MAX_FRAMES).map((frame) => frame.replace(/\?upshot-version=\w+/, ''))
@@ -198,6 +200,7 @@ function readFrames(stack: string): string[] {
  */
 export function findAuthorFrame({ at = [] }: Pick<Failure, 'at'>): string | null {
   for (const frame of at) {
+    if (OF_NODE.test(frame)) continue
     const [, path = ''] = /(\/[^()]*?:\d+)(?::\d+)?\)?$/.exec(frame.replace('file://', '')) ?? []
     if (path !== '' && !path.startsWith(OWN_CODE) && !path.includes('/node_modules/')) return path
   }
@@ -225,10 +228,19 @@ function describeMessage(error: Error): string {
 
 function toMessage(value: unknown): string {
   try {
-    return redactUrls(cutMiddle(String(value)))
+    return redactUrls(cutMiddle(textOf(value)).toWellFormed())
   } catch {
     return 'a value that has no text'
   }
+}
+
+/** Of an object without a text of its own, its message or the names of its fields: no values. */
+function textOf(value: unknown): string {
+  const text = String(value)
+  if (text !== '[object Object]') return text
+  const { message } = value as { message?: unknown }
+  if (typeof message === 'string') return message
+  return `an object with the fields ${Object.keys(value as object).join(', ') || '(none)'}`
 }
 
 /** Of a long message, the beginning tells what failed, and the end why. */

@@ -28,7 +28,7 @@ export function toJson(value: unknown, what: string): string {
 function refuseEmptied(value: unknown, what: string): void {
   JSON.stringify(value, (key, inner: unknown) => {
     if (!isEmptied(inner)) return inner
-    const name = inner.constructor?.name ?? 'an unknown class'
+    const name = inner.constructor?.name || '(without a name)'
     const where = key === '' ? 'is' : `holds "${key}", which is`
     const instead = INSTEAD[name] ?? 'an object with the fields that you need'
     const message = `${what} ${where} of class ${name}, and JSON keeps nothing of that. Use ${instead}.`

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { EMPTY_BOOK } from '../../src/core/alerts/alert-book.ts'
+import { newId } from '../../src/core/ids.ts'
 import { RULE } from '../watch/alerts/support/open-alerts.ts'
 import { startConsole, testSurroundings } from './support/start-console.ts'
 
@@ -53,6 +54,17 @@ test('the overview counts what is wrong now, and names what began last', async (
   ]
   await store.saveAlertBook(RULE.name, { ...EMPTY_BOOK, topics }, 0)
   expect(await get('/overview', viewer)).toMatchObject({ alerts: { open: 2, newest: 'copy fails' } })
+})
+
+test('the overview counts a refused delivery, and no probe of our own', async () => {
+  const { store, get, makeToken, clock } = await startWithRule()
+  const now = clock.now()
+  for (const verdict of ['probe', 'bad_signature'] as const) {
+    await store.saveRefusal({
+      ...{ id: newId('dlv', now), endpointId: null, receivedAt: now, verdict, bodyBytes: 1, facts: {} },
+    })
+  }
+  expect(await get('/overview', await makeToken('viewer'))).toMatchObject({ received: { refused: 1, accepted: 0 } })
 })
 
 test('an admin tests the channels of a rule, which leaves an audit row, and nobody else may', async () => {

@@ -67,7 +67,10 @@ describe('describeError', () => {
     ['nothing', undefined, 'undefined'],
     ['a symbol', Symbol('s'), 'Symbol(s)'],
     ['an object that cannot become text', Object.create(null), 'a value that has no text'],
-    ['an error whose parts are not text', broken, '[object Object]'],
+    ['an error whose parts are not text', broken, 'an object with the fields not'],
+    ['an object with a message', { message: 'it is locked', status: 423 }, 'it is locked'],
+    ['an object without a message', { status: 423, token: 'Bearer x' }, 'an object with the fields status, token'],
+    ['half of a character', new Error('a\ud800b'), 'a\ufffdb'],
   ])('describeError describes %s that was thrown', (_, thrown, message) =>
     expect(describeError(thrown).message).toBe(message),
   )
@@ -97,6 +100,7 @@ it('the author is shown the own frame of a failure, not those of Node, libraries
   ]
   expect(findAuthorFrame({ at })).toBe('/app/workflows/a.workflow.ts:15')
   expect(findAuthorFrame({ at: at.slice(0, 2) })).toBeNull()
+  expect(findAuthorFrame({ at: ['finalize (node:internal/modules/esm/resolve:272:11)'] })).toBeNull()
   expect(findAuthorFrame({})).toBeNull()
 })
 

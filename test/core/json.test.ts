@@ -50,6 +50,7 @@ it.each<[unknown, string]>([
     { of: new Hidden() },
     'of class Hidden, and JSON keeps nothing of that. Use an object with the fields that you need.',
   ],
+  [new (class {})(), 'It is of class (without a name), and JSON keeps nothing'],
 ])('toJson refuses %j, of which JSON would keep nothing', (value, message) => {
   expect(() => toJson(value, 'It')).toThrow(message)
 })

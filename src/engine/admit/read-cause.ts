@@ -74,7 +74,9 @@ export function readCall(
       const event = { ...parseEvent(completeEvent(call, workflow, input)), account: call.account }
       return { event: fitToWorkflow(event, workflow, facts) }
     }
-    const parsed = schema.safeParse(input ?? undefined)
+    const asSaved = schema.safeParse(input)
+    // An input that was left out is saved as null.
+    const parsed = asSaved.success || input !== null ? asSaved : schema.safeParse(undefined)
     if (parsed.success) return { input: parsed.data, tick: call.tick ? readTick(call.tick) : null }
     const faults = describeIssues('input', parsed.error)
     throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults}`)

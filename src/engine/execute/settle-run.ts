@@ -75,7 +75,7 @@ export function describeOutcome(
   outcome: RunOutcome,
   at: { now: number; steps: number; tags: Tags },
 ): Notice {
-  const parentRun = run.cause.kind === 'call' ? run.cause.parentRun : null
+  const parentRun = (run.cause.kind === 'call' && run.cause.parentRun) || null
   const origin = run.originRun === null ? {} : { originRun: run.originRun }
   const about = { run: run.lease.runId, workflow: run.workflow, root: rootOf(run), parentRun, ...origin }
   const ms = at.now - run.createdAt

@@ -105,6 +105,7 @@ async function listDeliveryHours({ store }: ResourceParts, now: number): Promise
 function sumDeliveries(hours: readonly DeliveryHour[]) {
   const sum = { accepted: 0, duplicate: 0, conflict: 0, refused: 0 }
   for (const { verdict, deliveries } of hours) {
+    if (verdict === 'probe') continue
     const isTaken = verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict'
     sum[isTaken ? verdict : 'refused'] += deliveries
   }

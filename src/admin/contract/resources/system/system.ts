@@ -38,7 +38,7 @@ const overview = z
       .describe('At most 5, soonest first.'),
     received: z
       .object({ accepted: z.int(), duplicate: z.int(), conflict: z.int(), refused: z.int() })
-      .describe('Deliveries of the last 24 h that left a row; they add up to what was received.'),
+      .describe('Deliveries of the last 24 h that left a row, without our own probes.'),
     hours: z.array(hour).describe('The last 24 h, the present hour included.'),
   })
   .meta({ id: 'Overview' })

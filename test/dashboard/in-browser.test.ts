@@ -271,7 +271,7 @@ inBrowser(
     await page.locator('.source .here', { hasText: 'throw new Error' }).waitFor()
     const data = page.getByRole('region', { name: 'In and out' })
     await data.getByRole('region', { name: 'In', exact: true }).getByText('The result of read').waitFor()
-    await data.getByRole('region', { name: 'In', exact: true }).getByText('"storage_a"').waitFor()
+    await data.getByRole('region', { name: 'In', exact: true }).getByText('"storage_a"').first().waitFor()
     await data.getByRole('region', { name: 'Out' }).getByText('the storage is full').waitFor()
     found.push(...(await inspect(page, 'a failed run')))
     mood.isBroken = false

@@ -135,7 +135,10 @@ export async function openDashboard(config: Partial<Config> = {}) {
 /** A delivery that is stored with the runs that it starts. */
 export function madeOf(name: string, type: string, workflows: string[], more: object = {}) {
   const event = { id: `evt_${name}`, type, created: new Date().toISOString() }
-  const data = { file: { id: 'fil_1', name: HOSTILE, path: `/${HOSTILE}` }, service: 'storage_a', ...more }
+  const path = `/${HOSTILE}`
+  const [source, destination] = ['storage_a', 'storage_b'].map((service) => ({ service, path }))
+  const transfer = { id: `trf_${name}`, source, destination }
+  const data = { file: { id: 'fil_1', name: HOSTILE, path }, service: 'storage_a', transfer, ...more }
   return {
     ...{ id: `dlv_${name}`, endpointId: 'end_test', account: 'default', receivedAt: Date.now(), facts: {} },
     ...{ event, body: JSON.stringify({ ...event, data }), workflows },

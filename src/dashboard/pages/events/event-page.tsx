@@ -7,7 +7,7 @@ import { JsonTree } from '../../parts/json-tree.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { Card, DetailPage } from '../../parts/page.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
-import { type Fact, historyOf, hrefOfEvent, Look, Path } from '../../parts/text.tsx'
+import { type Fact, historyOf, hrefOfEvent, Look } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { formatDuration } from '../../words/format.ts'
@@ -96,7 +96,7 @@ function factsOf({ id, subject, account, receivedAt, createdAt }: Event): Fact[]
   const delay = Date.parse(receivedAt) - Date.parse(createdAt)
   return [
     ['Event', <code key="id">{id}</code>],
-    subject !== null && ['Subject', <Path key="subject" text={subject} />],
+    subject !== null && ['Subject', subject],
     ['Account', account],
     ['Received', <Moment key="received" at={receivedAt} />],
     ['After it happened', delay < 0 ? 'before its own time' : formatDuration(delay)],

@@ -7,7 +7,7 @@ import { ProgressBar } from '../../parts/charts/gauges.tsx'
 import { formOf } from '../../parts/fields.tsx'
 import { Bones, ProblemNote } from '../../parts/messages.tsx'
 import { Card, DetailPage } from '../../parts/page.tsx'
-import { type Fact, hrefOfEvent, hrefOfWorkflow, Path, RunLink, RunTags, Status } from '../../parts/text.tsx'
+import { type Fact, hrefOfEvent, hrefOfWorkflow, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf, formatDuration } from '../../words/format.ts'
@@ -88,7 +88,7 @@ function factsOf(run: Run): Fact[] {
   return [
     ['Run', <code key="id">{id}</code>],
     ['Caused by', <Cause key="cause" run={run} />],
-    subject !== null && ['Subject', <Path key="subject" text={subject} />],
+    subject !== null && ['Subject', subject],
     Object.keys(tags).length > 0 && ['Tags', <RunTags key="tags" tags={tags} isLinked />],
     account !== 'default' && ['Account', account],
     tickAt !== null && ['Due', <Moment key="tick" at={tickAt} />],

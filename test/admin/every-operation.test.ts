@@ -1,15 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { AdminClient } from '../../src/admin/client/index.ts'
+import type { AdminClient } from '../../src/admin/client/index.ts'
 import type { RouteSpec } from '../../src/admin/contract/route.ts'
 import { ROUTES, type RouteName } from '../../src/admin/contract/routes.ts'
 import { cron } from '../../src/author/cron.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
 import { TerminalError } from '../../src/core/errors.ts'
+import { openAdmin } from '../support/admin-client.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { define } from '../support/workflows.ts'
@@ -37,8 +36,7 @@ test('every operation of the table answers, in the form that the table says, fro
     { workflows },
     { config: { alerts, workflowsDir: tempFolder() } },
   )
-  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
-  const client = new AdminClient({ url: urls.admin, token })
+  const client = openAdmin(dataDir, urls.admin)
   const called = new Set<RouteName>()
   const done = new Set<RouteName>()
   const call = (async (name: RouteName, input?: never) => {

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { AdminClient } from '../../src/admin/client/index.ts'
 import { defineWorkflow } from '../../src/author/index.ts'
+import { openAdmin } from '../support/admin-client.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { startConsole, testSurroundings } from './support/start-console.ts'
 
@@ -15,8 +13,7 @@ test('a prune removes what is older than its age, and its row says who asked and
   const quick = defineWorkflow({ id: 'quick', on: 'order.made', run: async () => 'done' })
   const retention = { runs: 1, ...NEVER }
   const { app, urls, dataDir, hear } = await startTestApp({ workflows: [quick] }, { config: { retention } })
-  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
-  const client = new AdminClient({ url: urls.admin, token })
+  const client = openAdmin(dataDir, urls.admin)
   await client.call('POST /events', { body: { type: 'order.made', data: {} } })
   const { run } = await hear('run.completed')
   const [bound] = (await client.call('GET /retention')).items

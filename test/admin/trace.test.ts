@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { AdminClient } from '../../src/admin/client/index.ts'
 import { callable, defineWorkflow } from '../../src/author/index.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { openAdmin } from '../support/admin-client.ts'
 import { incoming } from '../support/fixtures.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { startConsole } from './support/start-console.ts'
@@ -22,8 +20,7 @@ const later = defineWorkflow({ id: 'later', on: 'order.checked', run: async () =
 
 test('a trace has the runs of an event, their runs, and the events that they sent with theirs', async () => {
   const { urls, dataDir, hear } = await startTestApp({ workflows: [child, parent, later] })
-  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
-  const client = new AdminClient({ url: urls.admin, token })
+  const client = openAdmin(dataDir, urls.admin)
   const { event: id } = await client.call('POST /events', { body: { type: 'order.made', data: {} } })
   const { run: first } = await hear('run.completed', ({ workflow }) => workflow === 'later')
   await client.call('POST /events/:id/replay', { params: { id }, body: {} })

@@ -71,12 +71,6 @@ test('a run whose account is unknown says so, and goes on once the account is ad
 })
 
 test.each([
-  [
-    'a sandbox key for a remote service',
-    { baseUrl: 'https://api.example.com/v1' },
-    'The API key is one of the sandbox',
-  ],
-  ['a real key for this machine', { apiKey: 'canary_real_key' }, 'The base URL is on this machine'],
   ['a real fallback key for this machine', { fallbackKey: 'canary_real_key' }, 'the API key is not one of the sandbox'],
   ['a key without https', { apiKey: 'canary_real_key', baseUrl: 'http://api.example.com/v1' }, 'must begin with https'],
 ])('%s is never sent, and the run says why', async (_name, part, why) => {

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { AdminClient } from '../../src/admin/client/index.ts'
 import { App } from '../../src/app/app.ts'
+import { openAdmin } from '../support/admin-client.ts'
 import { queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
@@ -15,8 +13,7 @@ test('a process with the role admin answers questions, and takes no delivery and
   expect(receiver).toBe('')
   expect((await fetch(`${admin}/readyz`)).status).toBe(200)
   const run = await queueRun(app.store)
-  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
-  const client = new AdminClient({ url: admin, token })
+  const client = openAdmin(dataDir, admin)
   expect((await client.call('GET /runs')).items).toMatchObject([{ id: run, status: 'pending' }])
   expect((await client.call('GET /system')).processes).toMatchObject([{ role: 'admin', receiverUrl: null }])
 })

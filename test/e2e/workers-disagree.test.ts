@@ -2,19 +2,16 @@ import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
-import type { Notice } from '../../src/core/notices.ts'
-import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { tempFolder } from '../support/temp-folder.ts'
+import { hearNotices } from '../support/test-app.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
 const followUp = defineWorkflow({ id: 'follow-up', on: 'file.created', run: () => null })
 const other = defineWorkflow({ id: 'other', on: 'transfer.completed', run: () => null })
 
 async function startApp(dataDir: string, workflows: readonly AnyWorkflow[]) {
-  const notices = createNoticeBus()
-  const heard: Notice[] = []
-  notices.subscribe('*', (notice) => heard.push(notice))
+  const { notices, heard } = hearNotices()
   const app = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows, notices })
   onTestFinished(() => app.stop())
   const { endpoints } = await app.start()

@@ -22,6 +22,7 @@ test('every operation answers each role, by token and by session, as its line of
   for (const role of ACCESS_ROLES) {
     const token = await makeToken(role)
     const { cookie, key } = await logIn(role)
+    expect(await status('GET /session', { cookie, 'x-upshot': `${key.slice(1)}0` })).toBe(401)
     for (const [name, spec] of routes) {
       if (name === 'POST /logout') continue
       const isAllowed = spec.role === 'anyone' || includesRole(role, spec.role)

@@ -13,17 +13,6 @@ function rawStatus(url: string, headers: Record<string, string>, method = 'GET')
   })
 }
 
-test('cookie and page key together are a login, and each alone is worth nothing', async () => {
-  const { api, logIn } = await startConsole()
-  const { cookie, key } = await logIn('operator')
-  const status = (headers: Record<string, string>) => fetch(`${api}/session`, { headers }).then(({ status }) => status)
-  expect(await status({ cookie, 'x-upshot': key })).toBe(200)
-  expect(await status({ cookie })).toBe(401)
-  expect(await status({ 'x-upshot': key })).toBe(401)
-  expect(await status({ cookie, 'x-upshot': `${key.slice(1)}0` })).toBe(401)
-  expect(await status({})).toBe(401)
-})
-
 test('a login code works once, and not after ten minutes', async () => {
   const { api, store, clock } = await startConsole()
   const { hashSecret } = await import('../../../src/core/access/token.ts')

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { AdminClient } from '../../../src/admin/client/index.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { TerminalError } from '../../../src/core/errors.ts'
+import { openAdmin, readAdminToken } from '../../support/admin-client.ts'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 import { pathsIn } from '../../support/paths-in.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -32,7 +31,7 @@ async function startAgents() {
     { workflows: [onInvoice] },
     { config: { workflowsDir: tempFolder() } },
   )
-  const client = new AdminClient({ url: urls.admin, token: readFileSync(join(dataDir, 'admin.token'), 'utf8').trim() })
+  const client = openAdmin(dataDir, urls.admin)
   const runs: string[] = []
   for (const no of [1, 2, 3]) {
     const sent = await client.call('POST /events', { body: { type: 'invoice.paid', data: { no } } })
@@ -131,13 +130,12 @@ test('a viewer of an agent sees no payload, and no tool that acts', async () => 
 
 test('the door for agents takes tokens alone, no foreign page, and only POST', async () => {
   const { urls, dataDir } = await startAgents()
-  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
   const post = async (headers: Record<string, string>, method = 'POST') => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
     const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
     return (await fetch(`${urls.admin}/mcp`, { method, headers: all, ...(method === 'POST' ? { body } : {}) })).status
   }
-  const authorization = `Bearer ${token}`
+  const authorization = `Bearer ${readAdminToken(dataDir)}`
   expect(await post({ authorization })).toBe(200)
   expect(await post({})).toBe(401)
   expect(await post({ authorization: 'Bearer wrong' })).toBe(401)

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { planToken } from '../../../src/core/access/token.ts'
+import { readAdminToken } from '../../support/admin-client.ts'
 import { pathsIn } from '../../support/paths-in.ts'
 import { startTestApp } from '../../support/test-app.ts'
 
@@ -17,7 +16,7 @@ interface Answer {
 async function openApi() {
   const started = await startTestApp()
   const { app, urls, dataDir, sandbox } = started
-  const own = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
+  const own = readAdminToken(dataDir)
   const api = `${urls.admin}/api/v1`
   const put = (path: string, text: string) => sandbox.storage('storage_a').put(path, text)
   const ask = async (route: string, body?: object, token = own) => {

@@ -2,13 +2,12 @@ import { onTestFinished } from 'vitest'
 import { App } from '../../../src/app/app.ts'
 import type { AppUrls } from '../../../src/app/app-urls.ts'
 import type { AppParts } from '../../../src/app/open-parts.ts'
-import type { Notice, NoticeKind, NoticeOf } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import type { ServiceConfig } from '../../../src/project/config/variables.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { hearNotices } from '../../support/test-app.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 
 type RealService = Extract<ServiceConfig, { kind: 'real' }>
@@ -23,27 +22,14 @@ export async function startService(options: Partial<SandboxOptions> = {}) {
   return { sandbox, service, keyId: id, makeKey }
 }
 
-interface ServedApp {
-  app: App
-  urls: AppUrls
-  clock: ManualClock
-  heard: Notice[]
-  /** The first notice that fits, already published or still to come. */
-  hear<Kind extends NoticeKind>(kind: Kind, fits?: (notice: NoticeOf<Kind>) => boolean): Promise<NoticeOf<Kind>>
-  /** Moves the clocks of service and app together. */
-  advance(ms: number): Promise<void>
-}
-
 /** Starts an app that works with that service, on a clock that moves with the service's. */
 export async function startServedApp(
   { sandbox, service }: { sandbox: Sandbox; service: RealService },
   parts: Partial<AppParts>,
   { dataDir = tempFolder(), config = {} }: { dataDir?: string; config?: Partial<Config> } = {},
-): Promise<ServedApp> {
+) {
   const clock = new ManualClock(sandbox.clock.now())
-  const notices = createNoticeBus()
-  const heard: Notice[] = []
-  notices.subscribe('*', (notice) => heard.push(notice))
+  const { notices, heard, hear } = hearNotices()
   const app = await App.create(testConfig(dataDir, { service, ...config }), {
     notices,
     clock,
@@ -53,21 +39,13 @@ export async function startServedApp(
   onTestFinished(() => app.stop())
   const urls = await app.start()
   await registerWebhook(sandbox, urls)
-  return {
-    app,
-    urls,
-    clock,
-    heard,
-    async hear(kind, fits = () => true) {
-      const known = heard.find((notice) => notice.kind === kind && fits(notice as never))
-      return (known as never) ?? notices.once(kind, fits)
-    },
-    async advance(ms) {
-      // The service goes first, or it would see requests come too early.
-      await sandbox.clock.advance(ms)
-      clock.set(clock.now() + ms)
-    },
+  /** Moves the clocks of service and app together. */
+  const advance = async (ms: number) => {
+    // The service goes first, or it would see requests come too early.
+    await sandbox.clock.advance(ms)
+    clock.set(clock.now() + ms)
   }
+  return { app, urls, clock, heard, hear, advance }
 }
 
 async function registerWebhook(sandbox: Sandbox, { endpoints }: AppUrls): Promise<void> {

@@ -3,15 +3,14 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { App } from '../../../src/app/app.ts'
-import type { Notice } from '../../../src/core/notices.ts'
 import type { EffectsMode } from '../../../src/core/safety/stop.ts'
-import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import { awaitRuns } from '../../support/await-runs.ts'
 import { listen } from '../../support/listen.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
 import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { hearNotices } from '../../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { startService } from './served-app.ts'
 
@@ -47,9 +46,7 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: ${code} })`
   write(run)
   /** Starts an app with this mode. */
   const start = async (effects: EffectsMode, more: Partial<Config> = {}) => {
-    const notices = createNoticeBus()
-    const heard: Notice[] = []
-    notices.subscribe('*', (notice) => heard.push(notice))
+    const { notices, heard } = hearNotices()
     const given = testConfig(dataDir, { service, workflowsDir, effects, ...config, ...more })
     const app = await App.create(given, { notices })
     onTestFinished(() => app.stop())

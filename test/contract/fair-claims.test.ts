@@ -2,10 +2,11 @@ import { expect } from 'vitest'
 import { deriveRunId } from '../../src/core/ids.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, concurrency } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
+import { invoke } from './support/waiting-runs.ts'
 
 const BACKLOG = 30
 
@@ -118,8 +119,7 @@ describeStores((test, open) => {
     await Array.fromAsync({ length: 5 }, (_, n) => queueRun(store, `evt_newer_${n}`, 'other', NOW + 1 + n))
     await store.claimRuns('wrk_1', 2, NOW + 9)
     const run = deriveRunId(idOf(parent), 'child', 1)
-    const invoke = { run, workflow: 'child', account: 'default', input: '1', createdAt: NOW + 9 }
-    await store.saveCheckpoint(parent.lease, checkpoint('child', { kind: 'invoke' }), undefined, { invoke })
+    await invoke(store, parent.lease, { run, createdAt: NOW + 9 }, 'child')
     await store.parkRun(parent.lease, { dueAt: null, reason: 'waits', awaits: ['child'] })
     const child = await claimNext(store, NOW + 9)
     expect(idOf(child)).toBe(run)

@@ -8,7 +8,7 @@ import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
-import { addEvent, claimLease, match, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
+import { addEvent, claimLease, invoke, match, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
 const isLongRun = inject('isLongRun') === true
 /** Runs below one another. */
@@ -40,10 +40,8 @@ describeStores((test, open) => {
       const { store } = await open()
       const parent = await claimLease(store)
       const run = `run_child_${end}`
-      const invoke: Invocation = { run, workflow: 'child', account: 'other', input: '{"n":1}', createdAt: NOW }
-      const step = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null, target: run })
-      await store.saveCheckpoint(parent, step, undefined, { invoke })
-      await store.saveCheckpoint(parent, step, undefined, { invoke })
+      const asked = { run, account: 'other', input: '{"n":1}' }
+      for (let times = 0; times < 2; times++) await invoke(store, parent, asked)
       await store.parkRun(parent, { dueAt: null, reason: 'waits for it', awaits: ['ask'] })
       expect(await statusOf(store, parent)).toBe('waiting')
       expect(await store.listEndedWaits(parent.runId)).toEqual([])
@@ -69,17 +67,14 @@ describeStores((test, open) => {
     for (const end of ['failed', 'canceled'] as const) {
       const { store } = await open()
       const parent = await claimLease(store)
-      const invoke = async (lease: Lease, run: string, rest: Partial<Invocation> = {}) => {
-        const child = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW, ...rest }
-        const step = checkpoint(run, { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
-        await store.saveCheckpoint(lease, step, undefined, { invoke: child })
-        const claimed = await claimNext(store)
-        return claimed
+      const claimChild = async (lease: Lease, run: string, rest: Partial<Invocation> = {}) => {
+        await invoke(store, lease, { run, ...rest }, run)
+        return claimNext(store)
       }
-      const child = await invoke(parent, 'run_child', { endsBy: NOW + 5 })
-      const grandchild = await invoke(child.lease, 'run_grandchild')
-      const kept = await invoke(grandchild.lease, 'run_kept', { outlives: true })
-      const done = await invoke(parent, 'run_done')
+      const child = await claimChild(parent, 'run_child', { endsBy: NOW + 5 })
+      const grandchild = await claimChild(child.lease, 'run_grandchild')
+      const kept = await claimChild(grandchild.lease, 'run_kept', { outlives: true })
+      const done = await claimChild(parent, 'run_done')
       await store.completeRun(done.lease, '1', NOW)
       expect([child.endsBy, grandchild.endsBy]).toEqual([NOW + 5, undefined])
       if (end === 'failed') await store.failRun(parent, { name: 'Error', message: 'no' }, NOW)
@@ -110,15 +105,7 @@ describeStores((test, open) => {
     const { store } = await open()
     const before = await addEvent(store, 'evt_before')
     const parent = await claimLease(store)
-    const invoke: Invocation = { run: 'run_first', workflow: 'child', account: 'default', input: '1', createdAt: NOW }
-    const step = checkpoint('ask', {
-      kind: 'invoke',
-      status: 'waiting',
-      output: null,
-      finishedAt: null,
-      target: 'run_first',
-    })
-    await store.saveCheckpoint(parent, step, undefined, { invoke })
+    await invoke(store, parent, { run: 'run_first', input: '1' })
     await store.parkRun(parent, { dueAt: null, reason: 'waits for it', awaits: ['ask'] })
     const first = await claimNext(store)
     const between = await addEvent(store, 'evt_between')
@@ -186,10 +173,7 @@ describeStores((test, open) => {
     const { eventId } = (await store.findRun(root.runId)) ?? {}
     let parent = root
     for (const run of ['run_child', 'run_grandchild']) {
-      const invoke: Invocation = { run, workflow: 'child', account: 'other', input: 'null', createdAt: NOW }
-      await store.saveCheckpoint(parent, checkpoint('ask', { kind: 'invoke', status: 'waiting' }), undefined, {
-        invoke,
-      })
+      await invoke(store, parent, { run, account: 'other' })
       const [child] = await store.claimRuns('wrk_1', 1, NOW)
       expect(child?.cause).toMatchObject({
         parentRun: parent.runId,
@@ -199,24 +183,12 @@ describeStores((test, open) => {
     }
   })
 
-  test('a run of any depth is canceled with all runs below it', async ({ store }) => {
-    const root = await claimLease(store)
-    const deepest = await invokeChain(store, root, DEPTH)
-    expect(await store.cancelRun(root.runId, 'by hand', NOW)).toBe(true)
-    await carryOutAll(store, { now: () => NOW })
-    expect(await statusOf(store, deepest)).toBe('canceled')
-  })
-
   test('each commit cancels some of many children of a run that ended, and none that its retry makes', async () => {
     for (const end of ['failed', 'canceled'] as const) {
       const { store } = await open()
       const parent = await claimLease(store)
-      const invoke = (lease: Lease, run: string) => {
-        const child = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW, outlives: false }
-        const step = checkpoint(run, { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
-        return store.saveCheckpoint(lease, step, undefined, { invoke: child })
-      }
-      await Promise.all(Array.from({ length: MANY }, (_, n) => invoke(parent, `run_old_${n}`)))
+      const begin = (lease: Lease, run: string) => invoke(store, lease, { run, outlives: false }, run)
+      await Promise.all(Array.from({ length: MANY }, (_, n) => begin(parent, `run_old_${n}`)))
       if (end === 'failed') await store.failRun(parent, { name: 'Error', message: 'no' }, NOW)
       else await store.cancelRun(parent.runId, 'by hand', NOW)
       const countCanceled = async () =>
@@ -227,7 +199,7 @@ describeStores((test, open) => {
       const again = claimed.find(({ lease }) => lease.runId === parent.runId)
       if (!again) throw new Error('it is pending again')
       // Between the old ones, by their ids.
-      await invoke(again.lease, 'run_old_4_new')
+      await begin(again.lease, 'run_old_4_new')
       expect(await store.carryOutDecision(NOW)).toBe(0)
       expect(await countCanceled()).toBe(500)
       // Whatever process was to go on: the recovery does.
@@ -240,16 +212,14 @@ describeStores((test, open) => {
 
   test('a run that begins anew cancels what it has invoked, and waits for nothing of before', async ({ store }) => {
     const parent = await claimLease(store)
-    const child = { run: 'run_child', workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
-    const step = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
-    await store.saveCheckpoint(parent, step, undefined, { invoke: child })
+    await invoke(store, parent, { run: 'run_child' })
     await store.saveCheckpoint(parent, WAITING, undefined, { wait: WAIT })
     await store.watchRun(parent, [{ ...WAIT, value: 'fil_stop' }], NOW)
     await store.parkRun(parent, { dueAt: null, reason: 'it diverged' })
     expect(await store.resumeRun(parent.runId, { fromScratch: true })).toBe(true)
     expect(await store.findInvoked(parent.runId, 'ask')).toBe(null)
     const again = await claimNext(store)
-    await store.saveCheckpoint(again.lease, step, undefined, { invoke: { ...child, run: 'run_new' } })
+    await invoke(store, again.lease, { run: 'run_new' })
     await carryOutAll(store, { now: () => NOW })
     expect(await store.findRun('run_child')).toMatchObject({
       status: 'canceled',

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
+import { invoke } from './support/waiting-runs.ts'
 
 describeStores((test) => {
   test('a recording is the run as its worker got it, with its journal', async ({ store }) => {
@@ -24,10 +25,7 @@ describeStores((test) => {
     const parent = await claimNext(store)
     const tick = await store.recordTick('nightly', { scheduledFor: NOW, missed: 2 }, NOW)
     const child = 'run_child'
-    const invoke = { run: child, workflow: 'child', account: 'default', input: '{"n":1}', createdAt: NOW }
-    await store.saveCheckpoint(parent.lease, checkpoint('call', { kind: 'invoke', status: 'waiting' }), undefined, {
-      invoke,
-    })
+    await invoke(store, parent.lease, { run: child, input: '{"n":1}' })
     const read = await store.readRecordings([child, 'run_unknown', tick ?? ''])
     expect(read.map(({ claim }) => claim.cause)).toMatchObject([
       { kind: 'call', account: 'default', input: '{"n":1}', parentRun: parent.lease.runId },

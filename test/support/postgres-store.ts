@@ -33,6 +33,15 @@ async function dropSchema(client: pg.Client, schema: string): Promise<void> {
   }
 }
 
+/** A session that looks at the rows of a schema, past any store, until the test is over. */
+export async function openSession({ url, schema }: { url: string; schema: string }): Promise<pg.Client> {
+  const session = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
+  session.on('error', () => {})
+  await session.connect()
+  onTestFinished(() => session.end())
+  return session
+}
+
 /** Opens a store in a schema, and closes it after the test. */
 export async function openTestPostgres({ url, schema }: { url: string; schema: string }): Promise<Store> {
   const hosts = [{ connectionString: url }]

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { EventKey } from '../../../src/core/runs/matching.ts'
-import type { EventWait } from '../../../src/core/runs/wait.ts'
+import type { EventWait, Invocation } from '../../../src/core/runs/wait.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { checkpoint, eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { claimNext } from './claim-next.ts'
@@ -27,6 +27,13 @@ export const PARK = { dueAt: NOW + 1_000, reason: 'waits', awaits: ['moved'] }
 export async function claimLease(store: Store, eventId = 'evt_1'): Promise<Lease> {
   await queueRun(store, eventId)
   return (await claimNext(store)).lease
+}
+
+/** Has a step of a run invoke another one. */
+export async function invoke(store: Store, parent: Lease, part: Partial<Invocation> & { run: string }, key = 'ask') {
+  const child = { workflow: 'child', account: 'default', input: 'null', createdAt: NOW, ...part }
+  const open = { kind: 'invoke', status: 'waiting', output: null, finishedAt: null, target: part.run } as const
+  await store.saveCheckpoint(parent, checkpoint(key, open), undefined, { invoke: child })
 }
 
 /** A run with a step that waits for an event, parked or still at work. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { storageName } from '../../../src/author/storage-name.ts'
-import { RetryAfter, RetryAt } from '../../../src/core/runs/retry.ts'
+import { RetryAt } from '../../../src/core/runs/retry.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 import { deliver, filesOf } from '../support/files-in-runs.ts'
@@ -44,20 +44,6 @@ test('a files call that is told to wait frees its slot and records the reason on
   expect(await engine.store.listSteps(run.id)).toMatchObject([{ status: 'completed', attempt: 1, error: null }])
 })
 
-test('a files call waits as long as a RetryAfter in it says', async ({ engine }) => {
-  let calls = 0
-  const retry = define('retry', ({ step }) =>
-    step.run('call', () => {
-      if (++calls === 1) throw new RetryAfter('90s')
-      return calls
-    }),
-  )
-  await engine.start([retry])
-  const run = await engine.run('retry')
-  expect(run).toMatchObject({ status: 'waiting', dueAt: engine.clock.now() + 90_000 })
-  expect(await engine.advance(run.id, '90s')).toMatchObject({ status: 'completed', output: '2' })
-})
-
 test("a storage name is read in the spelling of the event's account", async ({ engine }) => {
   const created = defineEvent('file.created', { data: z.object({ service: storageName }) })
   const name = defineWorkflow({ id: 'name', on: created, run: ({ event }) => event.data.service })
@@ -82,12 +68,7 @@ test('a files call inside step.map is refused at once, so that no item holds a s
     return details
   }
   const look = define('look', ({ step, files }) =>
-    step.map(
-      'look',
-      ['fil_1', 'fil_2'],
-      (id) => id,
-      (id) => files.get({ ...ref, id }),
-    ),
+    step.map('look', ['fil_1', 'fil_2'], String, (id) => files.get({ ...ref, id })),
   )
   await engine.start([look], { filesFor: filesOf({ get }) })
   const run = await engine.run('look')

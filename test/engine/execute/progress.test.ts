@@ -104,7 +104,7 @@ test('step.map and deletes of a list tell by themselves, with what failed, and c
     const map = step.map(
       'copy',
       [1, 2, 3, 4, 5],
-      (n) => n,
+      String,
       async (n) => {
         if (n > 2) await gate
         if (n === 4) throw new Error('no luck')
@@ -112,20 +112,10 @@ test('step.map and deletes of a list tell by themselves, with what failed, and c
       { parallel: 3 },
     )
     await map.catch(() => {})
-    await step.map(
-      'quick',
-      [1, 2],
-      (n) => n,
-      () => {},
-    )
+    await step.map('quick', [1, 2], String, () => {})
     await step.sleep('nap', '1m')
     progress(1, 2, 'mine')
-    await step.map(
-      'again',
-      [1, 2, 3],
-      (n) => n,
-      () => {},
-    )
+    await step.map('again', [1, 2, 3], String, () => {})
   })
   const ended = engine.run('maps')
   await awaitFound(engine.notices, async () => {
@@ -145,12 +135,7 @@ test('step.map and deletes of a list tell by themselves, with what failed, and c
 test('a quick list writes nothing, and a word that is no number is an error with its place', async ({ engine }) => {
   const errors: string[] = []
   await engine.serve('quick', async ({ step, progress }) => {
-    await step.map(
-      'copy',
-      [1, 2, 3],
-      (n) => n,
-      () => {},
-    )
+    await step.map('copy', [1, 2, 3], String, () => {})
     for (const [done, total] of [
       [-1, 1],
       [1, Number.NaN],

@@ -122,40 +122,19 @@ test('data that only a refinement refuses halts the run; from scratch it opens a
 })
 
 test('options and waits that do not fit fail the step with what to do', async () => {
-  const wrong = (id: string, run: (step: never) => Promise<unknown>) =>
-    define(id, { on: 'file.created', retry: { attempts: 1 } }, ({ step }) => run(step as never))
   type Loose = Record<'hook' | 'waitFor' | 'receive', (name: string, given: unknown) => Promise<{ id: string }>>
-  const loose = (use: (step: Loose) => Promise<unknown>) => use as (step: never) => Promise<unknown>
-  const workflows = [
-    wrong(
-      'no-time',
-      loose((step) => step.hook('go', {})),
-    ),
-    wrong(
-      'no-scheme',
-      loose((step) => step.hook('go', { expires: '1h', sign: { scheme: 'none', secret: 'x' } })),
-    ),
-    wrong(
-      'no-secret',
-      loose((step) => step.hook('go', { expires: '1h', sign: { scheme: 'hex', secret: '' } })),
-    ),
-    wrong(
-      'no-ask',
-      loose((step) => step.hook('go', { expires: '1h', ask: '' })),
-    ),
-    wrong(
-      'no-schema',
-      loose((step) => step.hook('go', { expires: '1h', data: z.date() })),
-    ),
-    wrong(
-      'a-copy',
-      loose(async (step) => step.waitFor('gone', { ...(await step.hook('go', { expires: '1h' })) })),
-    ),
-    wrong(
-      'a-stream',
-      loose(async (step) => step.receive('gone', await step.hook('go', { expires: '1h' }))),
-    ),
-  ]
+  const uses: Record<string, (step: Loose) => Promise<unknown>> = {
+    'no-time': (step) => step.hook('go', {}),
+    'no-scheme': (step) => step.hook('go', { expires: '1h', sign: { scheme: 'none', secret: 'x' } }),
+    'no-secret': (step) => step.hook('go', { expires: '1h', sign: { scheme: 'hex', secret: '' } }),
+    'no-ask': (step) => step.hook('go', { expires: '1h', ask: '' }),
+    'no-schema': (step) => step.hook('go', { expires: '1h', data: z.date() }),
+    'a-copy': async (step) => step.waitFor('gone', { ...(await step.hook('go', { expires: '1h' })) }),
+    'a-stream': async (step) => step.receive('gone', await step.hook('go', { expires: '1h' })),
+  }
+  const workflows = Object.entries(uses).map(([id, use]) =>
+    define(id, { on: 'file.created', retry: { attempts: 1 } }, ({ step }) => use(step as never)),
+  )
   await using t = await testbed({ workflows })
   await t.send('file.created')
   const messages = workflows.map(({ id }) => [id, t.run(id).error?.message])

@@ -30,7 +30,7 @@ test('an item that waits for its next attempt does not delay the others', async 
     step.map(
       'check',
       ['a', 'b', 'c', 'd', 'e'],
-      (name) => name,
+      String,
       (name, { attempt }) => {
         calls.push(`${name}${attempt}`)
         if ('ab'.includes(name) && attempt === 1) throw new Error('not yet')
@@ -86,14 +86,7 @@ test('a retry that comes while the code goes on after a failed map begins nothin
 })
 
 test('two items with the same key are refused', async ({ engine }) => {
-  await engine.serve('map', ({ step }) =>
-    step.map(
-      'check',
-      ['a', 'a'],
-      (x) => x,
-      (x) => x,
-    ),
-  )
+  await engine.serve('map', ({ step }) => step.map('check', ['a', 'a'], String, (x) => x))
   expect(await engine.run('map')).toMatchObject({
     status: 'failed',
     error: { message: expect.stringContaining('two items have the key "a"') },

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
+import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
@@ -84,18 +85,16 @@ test('a wait does not time out before every event received in time has been matc
   await deliverEvent(engine, [], { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
   engine.clock.advance('1h')
   const asked = Promise.withResolvers<void>()
-  const store = new Proxy(engine.store, {
-    get(target, name) {
-      // The matching stage begins only when the run, due at its timeout, has asked in vain.
-      if (name === 'listMatchCursors') return () => asked.promise.then(() => target.listMatchCursors())
-      if (name !== 'findMatch') return Reflect.get(target, name)
-      return async (...args: Parameters<typeof target.findMatch>) => {
-        const event = await target.findMatch(...args)
-        asked.resolve()
-        return event
-      }
+  const store: Store = {
+    ...engine.store,
+    // The matching stage begins only when the run, due at its timeout, has asked in vain.
+    listMatchCursors: () => asked.promise.then(() => engine.store.listMatchCursors()),
+    async findMatch(...given) {
+      const event = await engine.store.findMatch(...given)
+      asked.resolve()
+      return event
     },
-  })
+  }
   await engine.start([waiting()], { store })
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
 })

@@ -29,15 +29,6 @@ test('find() reads every page of a folder, for a second entry may have the path'
   ])
 })
 
-test('find() names both entries where two have the path', async () => {
-  await using bench = await start()
-  bench.server.script(ok([entry('a'), entry('b', { path: '/in/a.txt' })]))
-  expect(await errorOf(bench.find({ path: '/in/a.txt' }))).toMatchObject({
-    name: 'InvalidRequestError',
-    message: expect.stringContaining('a, b'),
-  })
-})
-
 test.each([
   ['a service that counts more than it lists', ok([entry('a')], { pagination: { totalItems: 2 } }), /totals/],
   ['a service that ignores the page', ok(entries(0, 100)), /repeated/],

@@ -1,22 +1,15 @@
-import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { MIGRATIONS, migrate } from '../../../src/store/postgres/database/migrate.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { NEXT_MIGRATION } from '../../support/next-migration.ts'
-import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+import { makeSchema, openSession, openTestPostgres } from '../../support/postgres-store.ts'
 
 const KNOWN = MIGRATIONS.length
 async function openOld() {
   const place = makeSchema()
   const store = await openTestPostgres(place)
-  const connect = async () => {
-    const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-    await client.connect()
-    onTestFinished(() => client.end())
-    return client
-  }
-  return { place, store, connect }
+  return { place, store, connect: () => openSession(place) }
 }
 
 test('processes of the release before work on a newer schema, and start on it', async () => {

@@ -1,9 +1,8 @@
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
-import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+import { makeSchema, openSession, openTestPostgres } from '../../support/postgres-store.ts'
 
 /** Damage, and the check that finds it. */
 const DAMAGES: [string, string][] = [
@@ -39,9 +38,7 @@ test('a sound database passes each check, and each check finds its damage', asyn
   await store.saveCheckpoint(lease, checkpoint('a'))
   await store.completeRun(lease, 'null', NOW)
   await queueRun(store, 'evt_2')
-  const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  await client.connect()
-  onTestFinished(() => client.end())
+  const client = await openSession(place)
 
   const sound = await verifyPostgres(client, 'here')
   expect(sound.checks.filter(({ passed }) => !passed)).toEqual([])

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { DatabaseClock } from '../../../src/app/engine/database/database-clock.ts'
 import { CommitCounts } from '../../../src/core/commit-counts.ts'
@@ -14,7 +13,7 @@ import { openPostgresStore } from '../../../src/store/postgres/open-postgres-sto
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { NOTICES } from '../../notices/support/notices.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { makeDatabase } from '../../support/postgres-store.ts'
+import { makeDatabase, openSession } from '../../support/postgres-store.ts'
 import { openTestMetrics } from '../../watch/support/open-test-metrics.ts'
 import { CommitNetwork } from './support/commit-network.ts'
 import { awaitBlocked } from './support/open-two.ts'
@@ -31,9 +30,7 @@ async function openWatched() {
     ...{ vaultKey: randomBytes(32), mayMigrate: true, commits: memory },
   })
   onTestFinished(() => store.close())
-  const session = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
-  await session.connect()
-  onTestFinished(() => session.end())
+  const session = await openSession({ url, schema })
   const commits = new CommitCounts(memory)
   let offsetMs: number | null = null
   const { values, metrics } = openTestMetrics({

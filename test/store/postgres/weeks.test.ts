@@ -1,5 +1,4 @@
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import type { PruneBounds, PruneKind } from '../../../src/core/store/retention.ts'
 import type { Store } from '../../../src/core/store/store.ts'
@@ -7,7 +6,7 @@ import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgr
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { lastAt, saveLine } from '../../support/lines.ts'
-import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+import { makeSchema, openSession, openTestPostgres } from '../../support/postgres-store.ts'
 
 const DAY = 86_400_000
 const WEEK = 7 * DAY
@@ -25,9 +24,7 @@ const upTo = (at: number): PruneBounds => ({
 async function openWeeks() {
   const place = makeSchema()
   const store = await openTestPostgres(place)
-  const session = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  await session.connect()
-  onTestFinished(() => session.end())
+  const session = await openSession(place)
   const weeksOf = async (table: string) => {
     const { rows } = await session.query('SELECT name, lower, upper FROM list_weeks_1($1) ORDER BY name', [table])
     return rows.map(({ name }) => name as string)

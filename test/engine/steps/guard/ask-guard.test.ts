@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RunContext } from '../../../../src/author/index.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
+import type { Store } from '../../../../src/core/store/store.ts'
 import { createTestEngine, test } from '../../../support/test-engine.ts'
 import { define } from '../../../support/workflows.ts'
 import { filesOf } from '../../support/files-in-runs.ts'
@@ -22,20 +23,15 @@ test.each([
   const engine = createTestEngine()
   const log: string[] = []
   let refusals = 2
-  const store = new Proxy(engine.store, {
-    get: (target, name) => {
-      if (name !== 'beginEffects') return Reflect.get(target, name)
-      return async (...given: Parameters<typeof target.beginEffects>) => {
-        if (refusals-- > 0) {
-          log.push('no answer')
-          throw new Error('the disk is full')
-        }
-        const permits = await target.beginEffects(...given)
-        log.push('granted')
-        return permits
-      }
-    },
-  })
+  const beginEffects: Store['beginEffects'] = async (...given) => {
+    if (refusals-- > 0) {
+      log.push('no answer')
+      throw new Error('the disk is full')
+    }
+    const permits = await engine.store.beginEffects(...given)
+    log.push('granted')
+    return permits
+  }
   const careless = define('careless', { on: 'file.created' }, (context) => act(context, (what) => log.push(what)))
   const client = filesOf({
     delete: async ({ id }: { id: string }) => {
@@ -43,7 +39,7 @@ test.each([
       return { outcome: 'deleted', proof: 'reply' }
     },
   })
-  await engine.start([careless], { store, filesFor: client })
+  await engine.start([careless], { store: { ...engine.store, beginEffects }, filesFor: client })
   let run = await engine.run('careless')
   for (let pass = 0; pass < 3 && run.status !== 'completed'; pass++) run = await engine.advance(run.id, '10m')
   expect(run.status).toBe('completed')

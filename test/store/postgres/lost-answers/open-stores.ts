@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { onTestFinished } from 'vitest'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { Database } from '../../../../src/store/postgres/database/database.ts'
@@ -7,7 +7,7 @@ import { openTables, type Tables } from '../../../../src/store/postgres/tables.t
 import { createWriter } from '../../../../src/store/postgres/writer.ts'
 import { createVault } from '../../../../src/store/vault.ts'
 import { takeCleanSchema } from '../../../support/clean-schema.ts'
-import { openTestPostgres } from '../../../support/postgres-store.ts'
+import { openSession, openTestPostgres } from '../../../support/postgres-store.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 import { FaultyNetwork } from './faulty-network.ts'
 
@@ -31,9 +31,7 @@ export async function openStores(place?: { url: string; schema: string }): Promi
   const { url, schema } = place ?? (await takeCleanSchema())
   const network = await FaultyNetwork.open(url)
   const direct = await openTestPostgres({ url, schema })
-  const session = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
-  await session.connect()
-  onTestFinished(() => session.end())
+  const session = await openSession({ url, schema })
   const hosts = [{ connectionString: network.through(url) }]
   const pool = new Pool({ hosts, schema, size: 3, answerMs: ANSWER_MS, prefersIndexes: true })
   const vault = createVault(Buffer.alloc(32))

@@ -39,6 +39,12 @@ test('no more than 16 turns are marked', () => {
   expect(marks.next('any', NOW).after.at(-1)).toBe('run_2')
 })
 
+test('runs with a slot move no mark: another process may let in an older one', () => {
+  const marks = markedAt('run_5')
+  marks.note('any', marks.next('any', NOW), { passed: [passed('run_7', { passedTurn: -1 })], limit: 1 })
+  expect(marks.next('any', NOW).turns).toEqual([0])
+})
+
 test('writes that bring no run back leave the marks alone', () => {
   const lease = { runId: 'run_1', fence: 1, worker: 'wrk_1' }
   const woken = { woken: 1, canceled: [] }

@@ -1,15 +1,11 @@
-import pg from 'pg'
-import { onTestFinished } from 'vitest'
+import type pg from 'pg'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { makeSchema, openTestPostgres } from '../../../support/postgres-store.ts'
+import { makeSchema, openSession, openTestPostgres } from '../../../support/postgres-store.ts'
 
 /** Two stores on one schema, like two processes, and a session that looks at its rows. */
 export async function openTwo(place = makeSchema()): Promise<{ one: Store; two: Store; session: pg.Client }> {
   const [one, two] = [await openTestPostgres(place), await openTestPostgres(place)]
-  const session = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  session.on('error', () => {})
-  await session.connect()
-  onTestFinished(() => session.end())
+  const session = await openSession(place)
   return { one, two, session }
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { indexSubjects } from '../../src/schedule/follow-events.ts'
 import { countDueHours } from '../../src/schedule/hour-counter.ts'
-import { indexSubjects } from '../../src/schedule/index-subjects.ts'
 import { SERVICE } from '../load/paced-deliveries.ts'
 import { type History, prefillHistory } from '../prefill/prefill-history.ts'
 import { startApp } from '../processes/app-process.ts'

@@ -1,6 +1,6 @@
 import type { Notice } from '../../src/core/notices.ts'
 import { systemClock } from '../../src/core/time.ts'
-import { openExporter } from '../../src/watch/traces/open-exporter.ts'
+import { openExporter } from '../../src/watch/traces/open-tracing.ts'
 import { SpanQueue } from '../../src/watch/traces/span-queue.ts'
 import { Tracing } from '../../src/watch/traces/tracing.ts'
 import { answerCalls } from '../processes/answer-calls.ts'

@@ -7,7 +7,7 @@ import { type BrokenModule, describeBroken } from '../core/runs/workflow-record.
 import type { Anchor } from '../core/safety/ledger/anchor.ts'
 import type { ListReads, Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
-import type { KnownSecrets } from '../notices/log/known-secrets.ts'
+import type { KnownSecrets } from '../notices/log/redact.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { appendAnchor } from '../project/data-dir/anchor-file.ts'

@@ -1,7 +1,7 @@
 import { systemClock } from '../core/time.ts'
-import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { readTerminal } from '../notices/log/read-terminal.ts'
+import { KnownSecrets } from '../notices/log/redact.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import { hideVariables, processEnvironment } from '../project/config/environment.ts'
 import type { Config } from '../project/config/load-config.ts'

@@ -92,3 +92,11 @@ export interface InvokeOptions {
    */
   parentClosePolicy?: 'cancel' | 'abandon'
 }
+
+/** The part of a workflow that `step.invoke` needs. */
+export type Invocable<On extends Trigger = Trigger, Output = unknown> = {
+  kind: 'workflow'
+  id: string
+  on: On
+  run: (context: never) => Output
+}

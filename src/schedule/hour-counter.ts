@@ -4,8 +4,7 @@ import { findUsual } from '../core/runs/usual-time.ts'
 import type { CountedHour, DueHour, RunHour } from '../core/store/run-hour.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
-import { followShapes } from './follow-shapes.ts'
-import { indexSubjects } from './index-subjects.ts'
+import { followShapes, indexSubjects } from './follow-events.ts'
 
 /** How often it looks for hours that are over, and for those that have changed since. */
 const PERIOD_MS = 60_000

@@ -2,7 +2,15 @@ import { describeError, UpshotError } from '../core/errors.ts'
 import { planForgetting } from '../core/incoming/endpoint.ts'
 import type { Publish } from '../core/notices.ts'
 import { DONE_KEPT_MS } from '../core/runs/schedule.ts'
-import { boundsAt, PRUNE_KINDS, type PrunedWeek, type PruneKind, type Retention } from '../core/store/retention.ts'
+import {
+  boundsAt,
+  MAX_COUNTED,
+  PRUNE_KINDS,
+  type Prunable,
+  type PrunedWeek,
+  type PruneKind,
+  type Retention,
+} from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 
@@ -171,4 +179,26 @@ async function forgetSecrets(store: Pick<Store, 'listEndpoints' | 'updateEndpoin
 /** Somebody changed or removed the endpoint in the meantime: the next round drops them. */
 function passOver(error: unknown): void {
   if (!(error instanceof UpshotError) || (error.code !== 'conflict' && error.code !== 'not_found')) throw error
+}
+
+/** The forecast of a prune, by kind; null: the kind is kept for ever. */
+type PruneForecast = Record<PruneKind, Prunable | null>
+
+interface ForecastParts {
+  store: Pick<Store, 'countPrunable'>
+  clock: Clock
+  /** Maximum age of each kind in milliseconds; null: for ever. */
+  retention: Retention
+}
+
+/** Counts what `pruneStore` would remove now. Between two kinds, other reads have their turn. */
+export async function foreseePrune({ store, clock, retention }: ForecastParts): Promise<PruneForecast> {
+  const now = clock.now()
+  const bounds = boundsAt(retention, now)
+  const forecast: Partial<PruneForecast> = {}
+  for (const kind of PRUNE_KINDS) {
+    const isKept = bounds[kind] === null
+    forecast[kind] = isKept ? null : await store.countPrunable({ kind, bounds, now, limit: MAX_COUNTED + 1 })
+  }
+  return forecast as PruneForecast
 }

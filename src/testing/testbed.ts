@@ -20,12 +20,11 @@ import { RunBook, type Sent, type TestEffect, type TestRun } from './run-book.ts
 import { type ForkOptions, type OfAccount, RunControl } from './run-control.ts'
 import { seededRandom } from './seeded-random.ts'
 import type { TestWorkflows, WorkflowOrId } from './test-workflows.ts'
-import { addAccounts } from './world/add-accounts.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front-door.ts'
 import { type OpenedStore, openTestStore } from './world/open-test-store.ts'
 import { type SentEvent, TestEvents } from './world/test-events.ts'
 import { listTestSchedules, type TestSchedule } from './world/test-schedules.ts'
-import { TestService } from './world/test-service.ts'
+import { addAccounts, TestService } from './world/test-service.ts'
 import { openTestStorage, type TestStorage } from './world/test-storage.ts'
 import { VirtualTime } from './world/virtual-time.ts'
 

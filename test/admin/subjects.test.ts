@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { indexSubjects } from '../../src/schedule/index-subjects.ts'
+import { indexSubjects } from '../../src/schedule/follow-events.ts'
 import { eventBody, incoming } from '../support/fixtures.ts'
 import { startConsole } from './support/start-console.ts'
 

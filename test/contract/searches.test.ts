@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { mergeFailureGroups } from '../../src/core/runs/failures/failure-group.ts'
+import { mergeFailureGroups } from '../../src/core/runs/failure-group.ts'
 import type { RunFilter } from '../../src/core/runs/run.ts'
 import { searchPage } from '../../src/core/store/search.ts'
 import type { Store } from '../../src/core/store/store.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { HandLedger } from '../../src/app/service/hand-ledger.ts'
-import { removeFiles } from '../../src/app/service/remove-files.ts'
+import { HandLedger, removeFiles } from '../../src/app/service/remove-files.ts'
 import { createFilesClient } from '../../src/files/index.ts'
 import { runHere } from '../cli/support/run-here.ts'
 import { haveStatus } from '../support/await-runs.ts'

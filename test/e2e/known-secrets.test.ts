@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
-import { KnownSecrets } from '../../src/notices/log/known-secrets.ts'
+import { KnownSecrets } from '../../src/notices/log/redact.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 test('the app tells its log each secret that it works with, new ones too', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Notice } from '../../src/core/notices.ts'
 import { LEARNED } from '../../src/core/service/shapes/shape-book.ts'
-import { followShapes } from '../../src/schedule/follow-shapes.ts'
+import { followShapes } from '../../src/schedule/follow-events.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { eventBody, incoming } from '../support/fixtures.ts'
 import { testVaultKey } from '../support/test-store.ts'

@@ -12,7 +12,7 @@ import type { AnyHandler } from '../perform/handler.ts'
 import { nameTarget, type Operation, type PerformParts, perform, requireRole } from '../perform/perform.ts'
 import { tellProgress } from '../perform/tell-progress.ts'
 import { isUnexpected, toProblem } from '../perform/to-known.ts'
-import type { Bytes } from '../ports/work.ts'
+import type { Bytes } from '../ports/surroundings.ts'
 
 const EVENTS = 'text/event-stream'
 

@@ -6,8 +6,7 @@ import type { RouteName } from '../contract/routes.ts'
 import type { AnyHandler } from '../perform/handler.ts'
 import { perform } from '../perform/perform.ts'
 import { toKnown } from '../perform/to-known.ts'
-import type { Surroundings } from '../ports/surroundings.ts'
-import type { Bytes } from '../ports/work.ts'
+import type { Bytes, Surroundings } from '../ports/surroundings.ts'
 import type { ResourceParts } from '../resources/parts.ts'
 
 /** Operations of one caller in this process, beside the database, without a server. */

@@ -5,7 +5,7 @@ import type { OperatorWrites } from '../../core/store/operator-writes.ts'
 import type { Caller } from '../access/caller.ts'
 import type { WorkDone } from '../contract/route.ts'
 import type { RouteName, Routes, TakenBy } from '../contract/routes.ts'
-import type { Bytes } from '../ports/work.ts'
+import type { Bytes } from '../ports/surroundings.ts'
 
 /** A checked call of an operation, from whichever door. */
 export interface Call<Name extends RouteName> extends TakenBy<Name> {

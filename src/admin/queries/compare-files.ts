@@ -2,8 +2,7 @@ import { type ComparedEntry, compareFolders, type Standing } from '../../core/se
 import type { FileEntry } from '../../core/service/file.ts'
 import type { Snapshot } from '../../core/service/files-api.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import type { AccountFiles } from '../ports/files-port.ts'
-import type { Work } from '../ports/work.ts'
+import type { AccountFiles, Work } from '../ports/surroundings.ts'
 
 interface Folder {
   service: StorageName

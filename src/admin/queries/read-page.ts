@@ -1,6 +1,6 @@
+import { UpshotError } from '../../core/errors.ts'
 import { type Page, type SearchPart, type SearchSlice, searchPage } from '../../core/store/search.ts'
 import { isoTime } from '../../core/time.ts'
-import { decodePosition, encodePosition } from './read-query.ts'
 
 interface Asked {
   query: { limit: number; after?: string | undefined }
@@ -38,4 +38,44 @@ export function describePage<Row>({ next, searched }: Page<Row>) {
     next: next === null ? null : encodePosition(next),
     searched: { ...rest, from: from === null ? null : isoTime(from), ms: Math.round(ms * 10) / 10 },
   }
+}
+
+export function encodePosition(position: string): string {
+  return Buffer.from(position).toString('base64url')
+}
+
+/** Throws `invalid_request` for a position that no list gave. */
+export function decodePosition(after: string | undefined, looksLike: RegExp): string | undefined {
+  if (after === undefined) return undefined
+  const position = Buffer.from(after, 'base64url').toString()
+  if (looksLike.test(position)) return position
+  throw new UpshotError('invalid_request', '`after` is not the `next` of a page of this list.', {
+    details: { faults: [{ at: 'after', fault: 'is not the `next` of a page' }] },
+  })
+}
+
+/** A page of a list that reads no more rows than it returns. */
+export function wholePage<Item, Row>(
+  rows: readonly Row[],
+  { limit, items, positionOf, momentOf }: PageParts<Item, Row>,
+) {
+  const last = rows.at(-1)
+  const isMore = rows.length === limit && last !== undefined
+  return {
+    items,
+    next: isMore ? encodePosition(positionOf(last)) : null,
+    searched: {
+      from: last === undefined ? null : isoTime(momentOf(last)),
+      rows: rows.length,
+      isComplete: !isMore,
+      ms: 0,
+    },
+  }
+}
+
+interface PageParts<Item, Row> {
+  limit: number
+  items: Item[]
+  positionOf: (row: Row) => string
+  momentOf: (row: Row) => number
 }

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { parseTag, type Tag } from '../../core/runs/told/tags.ts'
-import { type Duration, isoTime, parseDuration, readIso } from '../../core/time.ts'
+import { type Duration, parseDuration, readIso } from '../../core/time.ts'
 
 /** The value without its undefined fields, as filters of the store want it. */
 export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
@@ -26,42 +26,35 @@ function refuseTag(text: string): never {
   )
 }
 
-export function encodePosition(position: string): string {
-  return Buffer.from(position).toString('base64url')
+/** The words and filters of a `q`, such as `checksum status:failed since:2h`. */
+interface ParsedSearch {
+  words: string[]
+  filters: Record<string, string>
+  /** The values of `tag:`, which may stand more than once. */
+  tags: string[]
 }
 
-/** Throws `invalid_request` for a position that no list gave. */
-export function decodePosition(after: string | undefined, looksLike: RegExp): string | undefined {
-  if (after === undefined) return undefined
-  const position = Buffer.from(after, 'base64url').toString()
-  if (looksLike.test(position)) return position
-  throw new UpshotError('invalid_request', '`after` is not the `next` of a page of this list.', {
-    details: { faults: [{ at: 'after', fault: 'is not the `next` of a page' }] },
-  })
-}
-
-/** A page of a list that reads no more rows than it returns. */
-export function wholePage<Item, Row>(
-  rows: readonly Row[],
-  { limit, items, positionOf, momentOf }: PageParts<Item, Row>,
-) {
-  const last = rows.at(-1)
-  const isMore = rows.length === limit && last !== undefined
-  return {
-    items,
-    next: isMore ? encodePosition(positionOf(last)) : null,
-    searched: {
-      from: last === undefined ? null : isoTime(momentOf(last)),
-      rows: rows.length,
-      isComplete: !isMore,
-      ms: 0,
-    },
+/**
+ * Reads a `q`. Words may stand in double quotes, and so may the value of a filter:
+ * `error:"429 on"`. Throws `invalid_request` for a filter that is not among `known`.
+ */
+export function parseSearch(text: string | undefined, known: readonly string[]): ParsedSearch {
+  const parsed: ParsedSearch = { words: [], filters: {}, tags: [] }
+  for (const [, name, quoted, plain = ''] of (text ?? '').matchAll(/(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/g)) {
+    const value = quoted ?? plain
+    if (name === undefined) parsed.words.push(value)
+    else if (name === 'tag' && known.includes(name)) parsed.tags.push(value)
+    else if (known.includes(name)) parsed.filters[name] = value
+    else throw describeUnknown(name, known)
   }
+  return parsed
 }
 
-interface PageParts<Item, Row> {
-  limit: number
-  items: Item[]
-  positionOf: (row: Row) => string
-  momentOf: (row: Row) => number
+function describeUnknown(name: string, known: readonly string[]): UpshotError {
+  return new UpshotError('invalid_request', `There is no filter "${name}:" in this list.`, {
+    details: {
+      faults: [{ at: 'q', fault: `"${name}:" is not known` }],
+      fix: `Use ${known.map((each) => `${each}:`).join(', ')}, or put the word in quotes.`,
+    },
+  })
 }

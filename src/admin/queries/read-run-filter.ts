@@ -2,8 +2,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { RUN_ORIGINS, RUN_STATUSES, type RunFilter } from '../../core/runs/run.ts'
 import type { Call } from '../perform/handler.ts'
 import { findEventId } from './find-event.ts'
-import { parseSearch } from './parse-search.ts'
-import { given, readMoment, readTagFilter } from './read-query.ts'
+import { given, parseSearch, readMoment, readTagFilter } from './read-query.ts'
 
 type RunQuery = Omit<Call<'GET /runs'>['query'], 'limit' | 'after'>
 

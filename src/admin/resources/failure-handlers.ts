@@ -3,15 +3,14 @@ import {
   type FailureGroup,
   type FailureState,
   mergeFailureGroups,
-} from '../../core/runs/failures/failure-group.ts'
+} from '../../core/runs/failure-group.ts'
 import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, momentOf, parseDuration } from '../../core/time.ts'
 import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
-import { parseSearch } from '../queries/parse-search.ts'
-import { describePage } from '../queries/read-page.ts'
-import { decodePosition, given, readMoment, readTagFilter } from '../queries/read-query.ts'
+import { decodePosition, describePage } from '../queries/read-page.ts'
+import { given, parseSearch, readMoment, readTagFilter } from '../queries/read-query.ts'
 import type { ResourceParts } from './parts.ts'
 
 const HOUR_MS = 3_600_000

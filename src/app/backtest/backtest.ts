@@ -4,7 +4,7 @@ import { compareSides, differencesOf } from '../../engine/preview/compare/compar
 import type { RunSide } from '../../engine/preview/compare/deed.ts'
 import { type Exceeded, GuardTally } from '../../engine/preview/compare/guard-tally.ts'
 import { addHeldBy } from '../../engine/preview/compare/held.ts'
-import { sideOfPreview } from '../../engine/preview/compare/side-of-preview.ts'
+import { sideOfPreview } from '../../engine/preview/compare/run-side.ts'
 import type { AnswerRules } from '../../engine/preview/compose-answers.ts'
 import { describeRefused } from '../preview/describe-preview.ts'
 import type { IsolatedProcess, PreviewedJob } from '../preview/isolated-process.ts'

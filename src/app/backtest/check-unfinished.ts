@@ -1,13 +1,20 @@
+import { describeError } from '../../core/errors.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { RunStatus } from '../../core/runs/run.ts'
 import { DIVERGED } from '../../core/runs/step.ts'
 import { type Differences, NO_DIFFERENCES } from '../../core/safety/differences.ts'
+import { requireFit } from '../../core/service/require-fit.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { groupOf } from '../../engine/preview/compare/compare-sides.ts'
 import { goesOn, KEEPS_WAIT } from '../../engine/preview/preview-run.ts'
 import type { PreviewedEnd } from '../../engine/preview/previewed.ts'
 import { describeRefused } from '../preview/describe-preview.ts'
-import { describeMissing, type IsolatedProcess, type PreviewedJob } from '../preview/isolated-process.ts'
+import {
+  describeMissing,
+  type IsolatedProcess,
+  type LoadedCode,
+  type PreviewedJob,
+} from '../preview/isolated-process.ts'
 import { addPages, type PageOptions } from './backtest.ts'
 import { listIds } from './read-cases.ts'
 
@@ -82,4 +89,47 @@ function describeEnd(end: PreviewedEnd): string {
   return end.reason.startsWith(DIVERGED)
     ? `diverges: ${end.reason.slice(DIVERGED.length)}`
     : `waits for a person: ${end.reason}`
+}
+
+/** A schedule whose runs would fail with the new code. */
+interface Misfit {
+  schedule: string
+  workflow: string
+  why: string
+}
+
+const PAGE = 500
+
+/** The schedules of people and of code that the workflows of an isolated process would not take. */
+export async function listMisfits(
+  store: Pick<ReadStore, 'listSchedules'>,
+  { workflows }: Pick<LoadedCode, 'workflows'>,
+  workflow: string | undefined,
+): Promise<Misfit[]> {
+  const inputs = new Map(workflows.map(({ id, input }) => [id, input]))
+  const misfits: Misfit[] = []
+  for (let after = ''; ; ) {
+    const query = { limit: PAGE, after, ...(workflow === undefined ? {} : { workflow }) }
+    const page = await store.listSchedules(query)
+    for (const { name, owner, workflow: id, input, plan, doneAt } of page) {
+      if (id === null || owner === 'module' || plan.kind === 'backfill' || doneAt !== null) continue
+      const why = findFault(id, inputs.get(id), JSON.parse(input ?? 'null'))
+      if (why !== null) misfits.push({ schedule: name, workflow: id, why })
+    }
+    const last = page.at(-1)
+    if (page.length < PAGE || last === undefined) return misfits
+    after = last.id
+  }
+}
+
+/** `schema`: undefined where no module has the workflow, null where it is not callable. */
+function findFault(id: string, schema: LoadedCode['workflows'][number]['input'] | undefined, input: unknown) {
+  if (schema === undefined) return `no module has the workflow "${id}"`
+  if (schema === null) return `the workflow "${id}" is not callable`
+  try {
+    requireFit({ id, input: schema }, input)
+    return null
+  } catch (error) {
+    return describeError(error).message
+  }
 }

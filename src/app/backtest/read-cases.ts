@@ -8,7 +8,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { NOT_WANTED } from '../../engine/admit/admit-run.ts'
 import type { RunSide } from '../../engine/preview/compare/deed.ts'
 import { readHeldBy } from '../../engine/preview/compare/held.ts'
-import { type Request, readAsked, sideOfRecording } from '../../engine/preview/compare/side-of-recording.ts'
+import { type Request, readAsked, sideOfRecording } from '../../engine/preview/compare/run-side.ts'
 import type { RecordedRun } from '../../engine/preview/preview-run.ts'
 
 /** The runs to look at. Times are epoch milliseconds. */

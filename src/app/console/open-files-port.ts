@@ -1,4 +1,4 @@
-import type { FilesPort } from '../../admin/ports/files-port.ts'
+import type { FilesPort } from '../../admin/ports/surroundings.ts'
 import { describeError, type ErrorCode, UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import { RetryAt } from '../../core/runs/retry.ts'
@@ -45,7 +45,7 @@ export function openFilesPort(config: Config, { embedded, ...parts }: FilesPortP
     },
     async remove({ account, files: found, actor, reason }, { signal, tell }) {
       const [{ HandLedger }, { removeFiles }] = await Promise.all([
-        import('../service/hand-ledger.ts'),
+        import('../service/remove-files.ts'),
         import('../service/remove-files.ts'),
       ])
       const ledger = new HandLedger(parts.store, { actor, reason, account }, parts.clock)

@@ -7,14 +7,14 @@ import { STORAGES } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Priority } from '../../files/index.ts'
-import { listSettings } from '../../project/config/list-settings.ts'
+import { listSettings } from '../../project/config/explain-config.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { describeAlerts, testAlert } from '../health/open-alerts.ts'
 import { runCommand } from '../preview/child/run-command.ts'
-import { sendEvent } from '../send/send-event.ts'
+import { sendEvent } from '../send/deliver.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
@@ -80,7 +80,7 @@ export function openSurroundings(
     ...openDatabasePort(config, clock),
     retention: () => config.retention,
     async foreseePrune() {
-      const { foreseePrune } = await import('../../schedule/foresee-prune.ts')
+      const { foreseePrune } = await import('../../schedule/pruner.ts')
       return foreseePrune({ store, clock, retention: config.retention })
     },
     async prune(onPruned) {

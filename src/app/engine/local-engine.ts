@@ -25,7 +25,7 @@ import { Tracing } from '../../watch/traces/tracing.ts'
 import { AccountClients } from '../service/account-clients.ts'
 import { closeOutside, openOutside } from '../service/open-outside.ts'
 import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
-import type { EngineConfig } from './engine-messages.ts'
+import type { EngineConfig } from './engine-config.ts'
 import { readRoutes } from './read-routes.ts'
 import { RunPlanner } from './run-planner.ts'
 

@@ -10,8 +10,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import { besides, Child } from '../preview/child/child.ts'
 import type { EngineAccess } from './engine.ts'
-import type { EngineConfig, HandedConfig } from './engine-messages.ts'
-import { handConfig } from './hand-config.ts'
+import { type EngineConfig, type HandedConfig, handConfig } from './engine-config.ts'
 
 /** How often to look for suspects that no notice has told of: other processes have some, too. */
 const LOOK_EVERY_MS = 5_000

@@ -9,9 +9,9 @@ import { PREVIEWED_NOTHING, whyOf } from '../../engine/preview/previewed.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
 import { describeEnd, sumEffects } from '../preview/describe-preview.ts'
 import { type IsolatedProcess, openIsolated, type PreviewedJob } from '../preview/isolated-process.ts'
-import { openReads } from '../preview/open-reads.ts'
+import { openReads } from '../preview/planned-files.ts'
 import type { AccountClients } from '../service/account-clients.ts'
-import type { EngineConfig } from './engine-messages.ts'
+import type { EngineConfig } from './engine-config.ts'
 
 interface RunPlannerParts {
   config: Pick<EngineConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'effects'>

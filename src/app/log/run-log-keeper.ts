@@ -3,8 +3,7 @@ import type { Notice, NoticeOf } from '../../core/notices.ts'
 import { RUN_LOG_TEXT, type RunLogLine } from '../../core/runs/told/run-log.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import type { KnownSecrets } from '../../notices/log/known-secrets.ts'
-import { redactFacts, redactText } from '../../notices/log/redact.ts'
+import { type KnownSecrets, redactFacts, redactText } from '../../notices/log/redact.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 
 /** Lines wait this long for others, so that a chatty run costs few commits. */

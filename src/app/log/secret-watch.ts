@@ -1,7 +1,7 @@
 import type { AlertChannel } from '../../core/alerts/alert-rule.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import type { KnownSecrets } from '../../notices/log/known-secrets.ts'
+import type { KnownSecrets } from '../../notices/log/redact.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 

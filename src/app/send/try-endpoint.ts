@@ -6,8 +6,7 @@ import { markProbe, PROBE_HEADER } from '../../core/incoming/probe-mark.ts'
 import { signBody } from '../../core/incoming/signature.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
-import { type Answer, deliver } from './deliver.ts'
-import { deliverSigned, type Target } from './send-event.ts'
+import { type Answer, deliver, deliverSigned, type Target } from './deliver.ts'
 
 type Trial = Trials['trials'][number]
 

@@ -7,8 +7,7 @@ import type { StorageName, StorageSpellings } from '../../core/service/storage.t
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { FilesClient, FilesClientOptions, FilesLogLine, LimiterStore, Priority } from '../../files/index.ts'
-import { planLimit } from '../../files/limit/limiter-store.ts'
-import { storedLimits } from '../../files/limit/stored-limits.ts'
+import { planLimit, storedLimits } from '../../files/limit/limiter-store.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 
 /** How to reach an account of the service. */

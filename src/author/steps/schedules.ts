@@ -1,6 +1,5 @@
 import type { ScheduleOptions } from '../cron.ts'
-import type { InputOf, Trigger } from '../trigger.ts'
-import type { Invocable } from './invocable.ts'
+import type { InputOf, Invocable, Trigger } from '../trigger.ts'
 
 /** Options of `step.send`. */
 export interface SendOptions {

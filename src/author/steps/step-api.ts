@@ -6,10 +6,9 @@ import type { Effect, StepName } from '../../core/runs/step.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventDefinition } from '../define-event.ts'
 import type { Jsonify, KeptAsJson } from '../jsonify.ts'
-import type { CallableTrigger, InputOf, InvokeOptions, Trigger } from '../trigger.ts'
+import type { CallableTrigger, InputOf, Invocable, InvokeOptions, Trigger } from '../trigger.ts'
 import type { ApproveOptions, ApproveVerdict } from './approve.ts'
 import type { Hook, HookAnswer, HookOptions } from './hooks.ts'
-import type { Invocable } from './invocable.ts'
 import type { ScheduleRequest, SendOptions } from './schedules.ts'
 
 /** Options of `step.run` and `step.map`. */

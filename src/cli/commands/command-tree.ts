@@ -42,7 +42,7 @@ const EVENTS: CommandTree = {
   replay: command('run workflows again on one or many stored events', () => import('./events/replay.ts')),
 }
 
-const DELIVERIES = commandsOf(() => import('./deliveries/deliveries.ts'), {
+const DELIVERIES = commandsOf(() => import('./deliveries.ts'), {
   list: 'list the newest deliveries with their verdicts',
   show: 'show a delivery: its verdict and reason, its event and runs',
 })
@@ -62,10 +62,10 @@ const RUNS: CommandTree = {
     cancel: 'cancel unfinished runs',
     answer: 'answer a callback URL at which a run waits',
   }),
-  test: command('write a test from a run, with its answers beside it', () => import('./runs/tests/test.ts')),
+  test: command('write a test from a run, with its answers beside it', () => import('./runs/test.ts')),
 }
 
-const WORKFLOWS = commandsOf(() => import('./workflows/workflows.ts'), {
+const WORKFLOWS = commandsOf(() => import('./workflows.ts'), {
   list: 'list the workflows with their triggers',
   show: 'show a workflow with its newest runs',
   start: 'start a callable workflow with an input',
@@ -107,8 +107,10 @@ const EFFECTS: CommandTree = {
 /** All commands, in the order of the help. */
 export const COMMAND_TREE: CommandTree = {
   init: command('create a project with a workflow and its test', () => import('./app/init.ts')),
-  dev: command('run the app with a sandbox of the service, to develop workflows', () => import('./app/dev.ts')),
-  start: command('run the app in production, with the real service and a JSON log', () => import('./app/start.ts')),
+  ...commandsOf(() => import('./app/start.ts'), {
+    dev: 'run the app with a sandbox of the service, to develop workflows',
+    start: 'run the app in production, with the real service and a JSON log',
+  }),
   status: command(
     'show whether an app is running here, its addresses, and whether it is ready',
     () => import('./app/status.ts'),

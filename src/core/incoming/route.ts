@@ -31,3 +31,9 @@ export function pickRoutes(routes: readonly Route[], workflows: readonly string[
     details: { fix: 'See which types start which workflows: upshot workflows list' },
   })
 }
+
+/** The refusal of a delivery whose endpoints or routes have changed since it was planned. */
+export function describeStalePlan(deliveryId: string): UpshotError {
+  const message = `Endpoints or routes changed while delivery ${deliveryId} was read. Plan it again.`
+  return new UpshotError('stale_plan', message)
+}

@@ -33,3 +33,8 @@ export const MAX_CRASHES = 5
 export function isStaleLease(error: unknown): boolean {
   return error instanceof UpshotError && error.code === 'stale_lease'
 }
+
+/** The refusal of a write under a lease that was raised. */
+export function describeStale({ runId }: Pick<Lease, 'runId'>): UpshotError {
+  return new UpshotError('stale_lease', `Run ${runId} was canceled or taken over; this worker may not write it.`)
+}

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
+import { newId } from '../ids.ts'
 import type { JsonValue } from '../json.ts'
+import type { SentEvent } from '../runs/wait.ts'
+import { isoTime } from '../time.ts'
 import { type Asked, describeAsked } from './effect.ts'
 
 /** `withdrawn`: the runs that asked have ended, or asked for something else. */
@@ -165,4 +168,29 @@ export function parseNumbers(text: string): { from: number; to: number }[] {
     if (first !== '' && from >= 1 && to >= from) return { from, to }
     throw new UpshotError('invalid_request', `"${part}" names no items. Write numbers such as 1-40,45.`)
   })
+}
+
+/** Types of the events that tell of approvals. Both are in the commit that they tell of. */
+const APPROVAL_EVENTS = { opened: 'upshot.approval.opened', closed: 'upshot.approval.closed' } as const
+
+type Facts = Pick<Approval, 'id' | 'kind' | 'workflow' | 'account' | 'why' | 'needs' | 'role' | 'expiresAt'>
+
+/** The facts that only the end of an approval has. */
+interface ApprovalEnd extends Pick<Approval, 'status' | 'items'> {
+  /** The people whose words decided it. */
+  by: readonly string[]
+  reason: string | null
+}
+
+/** The event of an approval that opens, or that ends with `end`. */
+export function planApprovalEvent(
+  { id: approval, expiresAt, ...facts }: Facts,
+  now: number,
+  end: ApprovalEnd | null,
+): Omit<SentEvent, 'workflows'> {
+  const id = newId('evt', now)
+  const type = end === null ? APPROVAL_EVENTS.opened : APPROVAL_EVENTS.closed
+  const data = { approval, ...facts, expiresAt: isoTime(expiresAt), ...end }
+  const body = JSON.stringify({ id, type, created: isoTime(now), data })
+  return { id, type, account: facts.account, createdAt: now, body }
 }

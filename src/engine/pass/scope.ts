@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Effect } from '../../core/runs/step.ts'
+import { findCallPlace } from './find-call-place.ts'
 import type { Pass } from './pass.ts'
 
 /** The attempt of a step whose function is running. */
@@ -33,7 +34,7 @@ export function runForRun<T>(run: string, call: () => T): T {
 }
 
 /** The run that the thread works for in this moment; null for none. */
-export function runAtWork(): string | null {
+function runAtWork(): string | null {
   return scopes.getStore()?.run ?? null
 }
 
@@ -66,4 +67,17 @@ export function stepAtWork(): CurrentStep | null {
 /** The pass whose code calls; null outside the code of authors. */
 export function currentPass(): Pass | null {
   return scopes.getStore()?.pass ?? null
+}
+
+/** The run that a thread works for, and where its code is. */
+export interface CodeAtWork {
+  run: string
+  /** File, line and column; null where no code of authors is on the stack. */
+  place: string | null
+}
+
+/** The run and place of the code that is interrupted; null where the thread works for no run. */
+export function findCodeAtWork(): CodeAtWork | null {
+  const run = runAtWork()
+  return run === null ? null : { run, place: findCallPlace() }
 }

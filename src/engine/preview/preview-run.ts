@@ -1,6 +1,8 @@
+import { describeTrigger, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
+import { planRuns } from '../../core/incoming/route.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import { accountOf, type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
@@ -13,9 +15,15 @@ import { computeDeadline, describeOverdue } from '../pass/deadline.ts'
 import type { RunSide } from './compare/deed.ts'
 import { type AnswerParts, type AnswerRules, completed, composeAnswers } from './compose-answers.ts'
 import { findHeld } from './find-held.ts'
-import { findUnstarted } from './find-unstarted.ts'
 import { type PreviewControl, type PreviewParts, previewPass } from './preview-pass.ts'
-import { type Answer, type AnswerStep, PREVIEWED_NOTHING, type Previewed, type PreviewedEnd } from './previewed.ts'
+import {
+  type Answer,
+  type AnswerStep,
+  PREVIEWED_NOTHING,
+  type Previewed,
+  type PreviewedEnd,
+  type Unstarted,
+} from './previewed.ts'
 
 export interface RecordedRun {
   claim: ClaimedRun
@@ -218,4 +226,22 @@ function describeKept({ step, target, asked, place }: NoticeOf<'wait.changed'>):
 /** Whether a preview on a journal came to its end, or to that of the run. */
 export function goesOn({ kind }: PreviewedEnd): boolean {
   return kind === 'open' || kind === 'completed' || kind === 'continued'
+}
+
+/** Origins of runs that `on` decides about. Others follow from a run, or from a person. */
+const ROUTED: readonly ClaimedRun['origin'][] = ['event', 'tick', 'replay', 'plan']
+
+/** Tells that the code would not have been started; null where its `on` still has the cause. */
+export function findUnstarted(workflow: AnyWorkflow, { cause, origin, handler }: ClaimedRun): Unstarted | null {
+  if (handler !== 'run' || !ROUTED.includes(origin)) return null
+  const on = describeTrigger(workflow)
+  if (cause.kind === 'event') {
+    return planRuns(cause.event.type, planRoutes(workflow)).length > 0 ? null : { by: cause.event.type, on }
+  }
+  if (cause.kind === 'call') return null
+  const trigger = scheduleOf(workflow)
+  if (trigger === null) return { by: 'tick', on }
+  const { accounts } = trigger
+  const isOurs = accounts === 'each' || accounts.includes(cause.account)
+  return isOurs ? null : { by: `tick of ${cause.account}`, on: `${on} of ${accounts.join(', ')}` }
 }

@@ -1,5 +1,4 @@
-import type { Invocable } from '../../author/steps/invocable.ts'
-import type { InvokeOptions } from '../../author/trigger.ts'
+import type { Invocable, InvokeOptions } from '../../author/trigger.ts'
 import { describeError, type Failure, StepError, UpshotError } from '../../core/errors.ts'
 import { deriveRunId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'

@@ -1,5 +1,5 @@
-import type { Invocable } from '../../author/steps/invocable.ts'
 import type { ScheduleRequest } from '../../author/steps/schedules.ts'
+import type { Invocable } from '../../author/trigger.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'

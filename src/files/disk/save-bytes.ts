@@ -1,8 +1,8 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import { type Clock, systemClock } from '../../core/time.ts'
-import { KeptHashes } from './kept-hashes.ts'
 import { PartFile } from './part-file.ts'
+import { KeptHashes } from './part-hash.ts'
 
 interface Saving {
   /** Path of the finished file; its directory is created. */

@@ -1,8 +1,7 @@
 import { globalAgent } from 'node:https'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { ChunkedBody } from './chunked-body.ts'
-import { HeadReader, type ResponseHead } from './head-reader.ts'
+import { ChunkedBody, HeadReader, type ResponseHead } from './reply-framing.ts'
 import { type HttpReply, type HttpRequest, nodeTransport, type Transport } from './transport.ts'
 
 /**

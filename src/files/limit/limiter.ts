@@ -8,8 +8,8 @@ import {
   type LimiterStore,
   OPEN_STATE,
   type Priority,
+  SharedState,
 } from './limiter-store.ts'
-import { SharedState } from './shared-state.ts'
 
 /** A request that asks to start. */
 interface Ticket {

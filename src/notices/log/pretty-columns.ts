@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Failure } from '../../core/errors.ts'
-import { tellFailure } from '../../core/runs/failures/failure-group.ts'
+import { tellFailure } from '../../core/runs/failure-group.ts'
 import { type Fit, onOneLine, wrapped } from './fit-text.ts'
 import { listFields } from './list-fields.ts'
 import type { LogLine } from './plan-log-line.ts'

@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describeError } from '../../core/errors.ts'
 import { type HookRecord, type HookState, stateOf } from '../../core/incoming/hook.ts'
+import { isPlainObject, type JsonValue } from '../../core/json.ts'
+import type { Publish } from '../../core/notices.ts'
+import type { Clock } from '../../core/time.ts'
 import type { Reception } from '../accept-delivery.ts'
-import { type FormField, listFields } from './form-fields.ts'
+import type { IntakeLimit } from '../limits/intake-limit.ts'
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}
 label{display:block;margin:1rem 0}input,select{font:inherit;display:block;width:100%;padding:.4rem}
@@ -20,7 +25,7 @@ export const PAGE_HEADERS = {
 }
 
 /** A page and its status. It says what is asked; only its button answers. */
-export interface CallbackPage {
+interface CallbackPage {
   status: number
   html: string
 }
@@ -34,7 +39,7 @@ const OVER: Record<Exclude<HookState, 'open'>, string> = {
 }
 
 /** The page of a hook, for a person who opens its URL; null: there is no such hook. */
-export function showHook(hook: HookRecord | null, now: number): CallbackPage {
+function showHook(hook: HookRecord | null, now: number): CallbackPage {
   if (hook === null) return UNKNOWN
   const state = stateOf(hook, now)
   const title = hook.ask ?? 'A program waits here'
@@ -100,3 +105,79 @@ const SIGNS: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', 
 function quote(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => SIGNS[sign] ?? sign)
 }
+
+interface FormField {
+  name: string
+  label: string
+  /** The values to choose from; null: any text or number. */
+  choices: readonly string[] | null
+  type: 'text' | 'number'
+  isRequired: boolean
+}
+
+/** The name of the field for an answer that is no object. */
+export const ONLY_FIELD = 'answer'
+
+/** The type that a JSON Schema names; null where it names none, or several. */
+export function typeOf(schema: unknown): string | null {
+  return isPlainObject(schema) && typeof schema.type === 'string' ? schema.type : null
+}
+
+/** The fields of an answer; null where a form cannot ask for it. */
+export function listFields(schema: JsonValue): FormField[] | null {
+  if (!isPlainObject(schema)) return []
+  if (typeOf(schema) !== 'object') {
+    const field = readField(ONLY_FIELD, schema, true)
+    return field && [field]
+  }
+  const required = Array.isArray(schema.required) ? schema.required : []
+  const properties = Object.entries(isPlainObject(schema.properties) ? schema.properties : {})
+  const fields = properties.map(([name, property]) => ({
+    isRequired: required.includes(name),
+    field: readField(name, property, required.includes(name)),
+  }))
+  if (fields.some(({ field, isRequired }) => field === null && isRequired)) return null
+  return fields.flatMap(({ field }) => field ?? [])
+}
+
+function readField(name: string, schema: unknown, isRequired: boolean): FormField | null {
+  if (!isPlainObject(schema)) return null
+  const label = typeof schema.description === 'string' ? schema.description : name
+  const field = { name, label, isRequired, type: 'text', choices: null } as const
+  const type = typeOf(schema)
+  if (type === 'boolean') return { ...field, choices: ['true', 'false'] }
+  const choices = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : null
+  if (choices?.every((choice) => typeof choice === 'string')) return { ...field, choices }
+  if (choices !== null) return null
+  if (type === 'number' || type === 'integer') return { ...field, type: 'number' }
+  return type === 'string' ? field : null
+}
+
+interface PageParts {
+  find: (token: string) => Promise<HookRecord | null>
+  intakeLimit: IntakeLimit
+  clock: Clock
+  publish: Publish
+}
+
+/** Shows what a hook asks. A visit changes nothing, so that a mail scanner's decides nothing. */
+export async function showPage(
+  { find, intakeLimit, clock, publish }: PageParts,
+  { request, response, token }: { request: IncomingMessage; response: ServerResponse; token: string },
+): Promise<void> {
+  const now = clock.now()
+  const send = ({ status, html }: CallbackPage) => {
+    response.writeHead(status, { ...PAGE_HEADERS, 'Content-Length': Buffer.byteLength(html) })
+    response.end(request.method === 'HEAD' ? undefined : html)
+  }
+  try {
+    if (intakeLimit.admit(request.socket.remoteAddress, now) !== null) return send(BUSY)
+    const hook = await find(token)
+    send(intakeLimit.admitTo(hook?.id, now) === null ? showHook(hook, now) : BUSY)
+  } catch (error) {
+    publish({ kind: 'fault', where: 'the page of a callback', error: describeError(error) })
+    send(BUSY)
+  }
+}
+
+const BUSY: CallbackPage = { status: 503, html: '<!doctype html><title>Busy</title><p>Try again in a moment.</p>' }

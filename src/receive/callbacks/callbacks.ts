@@ -18,8 +18,7 @@ import {
   type Reception,
 } from '../accept-delivery.ts'
 import { readJson, readText } from '../read-event.ts'
-import { describeOutcome } from './callback-page.ts'
-import { ONLY_FIELD, typeOf } from './form-fields.ts'
+import { describeOutcome, ONLY_FIELD, typeOf } from './callback-page.ts'
 
 type FoundHook = HookRecord & Pick<Hook, 'sign'>
 

@@ -3,9 +3,8 @@ import { newId, randomWord } from '../../core/ids.ts'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxClock } from '../state/clock.ts'
-import type { Db } from '../state/database.ts'
+import { type Db, statement } from '../state/database.ts'
 import { notFound } from '../state/not-found.ts'
-import { statement } from '../state/statement.ts'
 
 export const PERMISSIONS = ['files:read', 'files:delete', 'account:read', 'account:write'] as const
 /** A permission that a custom scope may contain. */

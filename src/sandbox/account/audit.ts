@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isoTime } from '../../core/time.ts'
-import type { Db } from '../state/database.ts'
-import { statement } from '../state/statement.ts'
+import { type Db, statement } from '../state/database.ts'
 
 /** A rule that the audit checks. */
 export type AuditRule = 'called_before_retry_after' | 'refused_key_reused' | 'limit_over_100' | 'key_on_download_host'

@@ -1,7 +1,6 @@
-import type { Db } from '../state/database.ts'
+import { type Db, statement } from '../state/database.ts'
 import { draw } from '../state/draw.ts'
 import { notFound } from '../state/not-found.ts'
-import { statement } from '../state/statement.ts'
 import { type Fault, type FaultInput, type FaultTarget, faultInput } from './fault-rule.ts'
 
 interface FaultRow {

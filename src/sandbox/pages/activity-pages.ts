@@ -1,8 +1,7 @@
 import { FAULT_TARGETS, type Fault } from '../faults/fault-rule.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { TransferRecord } from '../transfers/transfer-table.ts'
-import { foreign, foreignJson } from './foreign-text.ts'
-import { type Content, type Html, html } from './html.ts'
+import { type Content, foreign, foreignJson, type Html, html } from './html.ts'
 import {
   callForm,
   choice,

@@ -27,3 +27,51 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
+
+/** Characters that steer a text: control codes, ends of lines, and marks of direction. */
+const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+
+/**
+ * Text of a user, such as a name, with a direction of its own. A character that steers is shown by
+ * its number, and a line breaks after a slash first.
+ */
+export function foreign(text: string): Html {
+  return html`<bdi>${piecesOf(text).map((piece) => (STEERING.test(piece) ? mark(piece) : breakable(piece)))}</bdi>`
+}
+
+/** The same for an attribute or a question, which hold no markup. */
+export function foreignPlain(text: string): string {
+  const shown = piecesOf(text).map((piece) => (STEERING.test(piece) ? `⟨${numberOf(piece)}⟩` : piece))
+  return `${FIRST_STRONG_ISOLATE}${shown.join('')}${POP_ISOLATE}`
+}
+
+/** JSON whose strings escape what steers; it means the same. */
+export function foreignJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent) ?? ''
+  return text.replace(/[\p{Zl}\p{Zp}\p{Bidi_Control}\u007F-\u009F]/gu, (character) => {
+    return `\\u${hexOf(character)}`
+  })
+}
+
+const FIRST_STRONG_ISOLATE = '\u2068'
+const POP_ISOLATE = '\u2069'
+
+function mark(character: string): Html {
+  return html`<span class="mark" title="A character that would steer this text">${numberOf(character)}</span>`
+}
+
+function breakable(text: string): Html[] {
+  return text.split(/(?<=\/)(?!$)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)
+}
+
+function piecesOf(text: string): string[] {
+  return text.split(new RegExp(`(${STEERING.source})`, 'u')).filter((piece) => piece !== '')
+}
+
+function numberOf(character: string): string {
+  return `U+${hexOf(character).toUpperCase()}`
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')
+}

@@ -1,8 +1,7 @@
 import { STORAGES } from '../../core/service/storage.ts'
 import { type ApiKey, type KeyScope, PERMISSIONS } from '../account/api-keys.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
-import { foreign, foreignPlain } from './foreign-text.ts'
-import { type Content, type Html, html } from './html.ts'
+import { type Content, foreign, foreignPlain, type Html, html } from './html.ts'
 import { type Call, callForm, choice, choices, field, layout, moment, section, state, table } from './layout.ts'
 
 const SCOPES = ['read-write', 'read-only', 'admin', 'custom'] as const

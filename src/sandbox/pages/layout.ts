@@ -1,6 +1,5 @@
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
-import { foreign } from './foreign-text.ts'
-import { type Content, type Html, html } from './html.ts'
+import { type Content, foreign, type Html, html } from './html.ts'
 
 /** The tabs of the account in order, as address → title. */
 export const TABS = {

@@ -8,14 +8,12 @@ import type { SandboxParts } from '../service/sandbox-parts.ts'
 import { notFound } from '../state/not-found.ts'
 import { normalizePath, parentOf } from '../storage/storage-path.ts'
 import { auditPage, faultsPage, transfersPage } from './activity-pages.ts'
-import { deliveriesPage, eventPage } from './deliveries-page.ts'
-import { foreign } from './foreign-text.ts'
-import { type Html, html } from './html.ts'
+import { foreign, type Html, html } from './html.ts'
 import { keyPage, keysPage } from './keys-page.ts'
 import { layout, STYLES } from './layout.ts'
 import { planPage } from './plan-page.ts'
 import { storagesPage } from './storages-page.ts'
-import { webhooksPage } from './webhooks-page.ts'
+import { deliveriesPage, eventPage, webhooksPage } from './webhook-pages.ts'
 
 /** Content-Security-Policy: nothing from other origins, nothing inline, no frames. */
 const POLICY = [

@@ -2,8 +2,7 @@ import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Entry } from '../storage/entry.ts'
-import { foreign, foreignPlain } from './foreign-text.ts'
-import { type Content, type Html, html } from './html.ts'
+import { type Content, foreign, foreignPlain, type Html, html } from './html.ts'
 import { callForm, layout, moment, placeFields, section, size, table } from './layout.ts'
 
 const MAX_SHOWN = 500

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Statement } from 'better-sqlite3'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../core/errors.ts'
 
@@ -105,4 +106,26 @@ function migrate(db: Db): void {
 
 function isLocked(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+}
+
+const prepared = new WeakMap<Db, Map<string, Statement<unknown[]>>>()
+
+/**
+ * The statement of this text, prepared once per database. For constant texts only, because all are
+ * kept.
+ */
+export function statement<Parameters extends unknown[] = unknown[], Row = unknown>(
+  db: Db,
+  sql: string,
+): Statement<Parameters, Row> {
+  const known = prepared.get(db) ?? new Map<string, Statement<unknown[]>>()
+  prepared.set(db, known)
+  const found = known.get(sql) ?? db.prepare(sql)
+  known.set(sql, found)
+  return found as unknown as Statement<Parameters, Row>
+}
+
+/** Runs `work` in the open transaction, or in one of its own. */
+export function atomically<Result>(db: Db, work: () => Result): Result {
+  return db.inTransaction ? work() : db.transaction(work)()
 }

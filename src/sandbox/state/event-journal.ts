@@ -1,8 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxClock } from './clock.ts'
-import type { Db } from './database.ts'
-import { atomically, statement } from './statement.ts'
+import { atomically, type Db, statement } from './database.ts'
 
 /** An event as deliveries carry it (section 2.6). */
 export interface SandboxEvent {

@@ -1,6 +1,5 @@
 import { toJson } from '../../core/json.ts'
-import type { Db } from './database.ts'
-import { statement } from './statement.ts'
+import { type Db, statement } from './database.ts'
 
 /** Small named values that survive a restart: clock, settings, and the secret of download URLs. */
 export class SavedSettings {

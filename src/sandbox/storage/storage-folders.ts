@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import type { Db } from '../state/database.ts'
-import { statement } from '../state/statement.ts'
+import { type Db, statement } from '../state/database.ts'
 
 /** The directory of a storage. The sandbox only empties directories that it made. */
 export interface StorageFolder {

@@ -1,7 +1,6 @@
 import type { Statement } from 'better-sqlite3'
 import type { StorageName } from '../../core/service/storage.ts'
-import type { Db } from '../state/database.ts'
-import { statement } from '../state/statement.ts'
+import { type Db, statement } from '../state/database.ts'
 import type { Entry } from './entry.ts'
 
 const COLUMNS = `storage, id, path, parent, name, type, size, mime_type AS mimeType, identity, fingerprint,

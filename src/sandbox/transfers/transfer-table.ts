@@ -1,7 +1,6 @@
 import type { StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Db } from '../state/database.ts'
-import { statement } from '../state/statement.ts'
+import { type Db, statement } from '../state/database.ts'
 
 /** The state of a transfer; the last three are final. */
 export type TransferStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled'

@@ -5,10 +5,9 @@ import { signatureScheme } from '../../core/incoming/signature-scheme.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxClock } from '../state/clock.ts'
-import type { Db } from '../state/database.ts'
+import { type Db, statement } from '../state/database.ts'
 import type { StoredEvent } from '../state/event-journal.ts'
 import { notFound } from '../state/not-found.ts'
-import { statement } from '../state/statement.ts'
 
 const presetNames = Object.keys(SCHEME_PRESETS) as [SchemePreset, ...SchemePreset[]]
 

@@ -1,8 +1,13 @@
 import { describeError } from '../../core/errors.ts'
-import type { SweepPlan } from '../../core/service/sweep/sweep-plan.ts'
-import { decideHeld } from './decide-held.ts'
-import { stepSweep } from './step-sweep.ts'
-import type { SweepParts } from './sweep-parts.ts'
+import type { Approval, ApprovalItem, ItemState } from '../../core/safety/approval.ts'
+import { loadProof, MAX_VOTES, type ProofReads } from '../../core/safety/votes/approval-proof.ts'
+import type { FileEntry } from '../../core/service/file.ts'
+import type { FindingKey, FindingState } from '../../core/service/sweep/judge-file.ts'
+import { type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
+import { beginSweep, isDue, newState } from '../../core/service/sweep/sweep-state.ts'
+import type { KeptSweep, ListedFile } from '../../core/store/sweeps.ts'
+import { judgeNext } from './judge-next.ts'
+import { claimRequest, noteFailure, publishEnd, type SweepParts, type SweptFiles } from './sweep-parts.ts'
 
 /** The longest time between two looks. */
 const PERIOD_MS = 10_000
@@ -55,4 +60,117 @@ export class Sweeper {
       return null
     }
   }
+}
+
+/**
+ * Goes one request further in the sweep of a storage. The moment at which it wants to go on; null
+ * where that is far away.
+ */
+export async function stepSweep(plan: SweepPlan, parts: SweepParts): Promise<number | null> {
+  const now = parts.clock.now()
+  const kept = await openSweep(plan, parts)
+  const { state } = kept
+  if (state.owner !== parts.owner && state.owner !== null && now < state.leaseUntil) return null
+  if (state.phase === 'idle' && !isDue(state, plan, now)) return state.startedAt + plan.everyMs
+  if (now < state.nextAt) return state.nextAt
+  if (state.phase === 'judging') return judgeNext(plan, parts, kept)
+  const files = await parts.filesOf(plan.account)
+  const begun = state.phase === 'idle' ? beginSweep(state, now) : state
+  const claimed = await claimRequest({ ...kept, state: begun }, parts, spacingOf(plan, files.perMinute))
+  return claimed && listPage(plan, parts, claimed, files)
+}
+
+async function openSweep(plan: SweepPlan, { store }: SweepParts): Promise<KeptSweep> {
+  const { account, storage, path, recursive } = plan
+  const kept = await store.loadSweep(account, storage)
+  const before = kept?.state ?? null
+  const isSame = before?.scope.path === path && before.scope.recursive === recursive
+  const state = before !== null && isSame ? before : newState(plan, before)
+  return { account, storage, state, version: kept?.version ?? 0, forgottenTo: kept?.forgottenTo ?? null }
+}
+
+async function listPage(
+  plan: SweepPlan,
+  parts: SweepParts,
+  kept: KeptSweep,
+  files: SweptFiles,
+): Promise<number | null> {
+  const { storage: service, path, recursive } = plan
+  const { page, token } = kept.state
+  const place = { page, ...(token === null ? {} : { pageToken: token }) }
+  let listed: Awaited<ReturnType<SweptFiles['list']>>
+  try {
+    listed = await files.list({ service, path, recursive, sort: 'createdAt', limit: 100, ...place })
+  } catch (error) {
+    return noteFailure(parts, kept, error)
+  }
+  const { items, nextPage, totalItems, nextToken } = listed
+  const facts = { nextPage, totalItems, nextToken, entries: items.length }
+  const saved = await parts.store.savePage(kept, facts, items.map(asListed), parts.clock.now())
+  if (saved?.state.phase === 'idle') publishEnd(parts.publish, saved)
+  return saved === null ? null : saved.state.nextAt
+}
+
+function asListed({ id, path, size, type, createdAt, modifiedAt }: FileEntry): ListedFile {
+  const moment = (text: string | null) => (text === null ? null : Date.parse(text))
+  return {
+    ...{ file: id, path, size, isFolder: type === 'folder' },
+    createdAt: moment(createdAt),
+    modifiedAt: moment(modifiedAt),
+  }
+}
+
+/** Findings, approvals and items that one look reads. */
+const FINDINGS = 1_000
+const APPROVALS = 100
+
+const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied: 'denied', expired: 'denied' }
+
+/** Carries out what people decided about events to be made up. */
+export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<void> {
+  const held = await store.listFindings({ states: ['held'], limit: FINDINGS })
+  if (held.length === 0) return
+  const states = await readItems({ store, clock })
+  for (const finding of held) {
+    const decided = states.get(nameOf(finding)) ?? 'open'
+    const to = NEXT[decided]
+    if (to !== undefined)
+      await store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${decided}` : null)
+  }
+}
+
+/** The newest state of each item: one that has moved is in a later approval, too. */
+async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<Map<string, ItemState>> {
+  const states = new Map<string, ItemState>()
+  const approvals = await store.listApprovals({ workflow: '', limit: APPROVALS, now: clock.now() })
+  for (const terms of approvals.toReversed()) {
+    const { id: approval, kind, account, status } = terms
+    if (kind !== 'repair') continue
+    const isProven = status === 'approved' ? await openProof(store, terms) : () => true
+    for (let after = 0; ; ) {
+      const items = await store.listApprovalItems({ approval, after, limit: FINDINGS })
+      for (const item of items) {
+        const { step, target, state } = item
+        // An item that no words cover stays lost, whatever its row says.
+        if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
+        states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
+      }
+      const last = items.at(-1)
+      if (last === undefined || items.length < FINDINGS) break
+      after = last.number
+    }
+  }
+  return states
+}
+
+/** Whether people's words let an item of this list happen. */
+async function openProof(store: ProofReads, terms: Approval): Promise<(item: ApprovalItem) => boolean> {
+  const { proof } = await loadProof(store, terms)
+  const votes = await store.listVotes({ approval: terms.id, limit: MAX_VOTES })
+  const facts = { votes, approvers: await store.listApprovers() }
+  return (item) => proof.holds(terms, item) && proof.judge(item.number, facts).fault === null
+}
+
+function nameOf({ account, storage, file, type }: FindingKey): string {
+  return `${account} ${type} ${storage}:${file}`
 }

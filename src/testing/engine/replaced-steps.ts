@@ -1,7 +1,7 @@
+import type { RunContext } from '../../author/context.ts'
 import type { StepApi, StepContext } from '../../author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { equipWorkflow } from './equip-workflow.ts'
 
 type Replacement = (context: StepContext) => unknown
 
@@ -92,4 +92,16 @@ function replaceFunctions(step: StepApi, find: Find): StepApi {
   const invoke = answer(step.invoke as AnyVerb) as StepApi['invoke']
   const approve = answer(step.approve as AnyVerb) as StepApi['approve']
   return { ...step, run, map, waitFor, receive, invoke, approve }
+}
+
+type Call = (context: never) => unknown
+
+/** The workflow with another `step` for its functions. */
+export function equipWorkflow(workflow: AnyWorkflow, change: (step: StepApi) => StepApi): AnyWorkflow {
+  const equip =
+    (call: Call): Call =>
+    (context: RunContext) =>
+      call({ ...context, step: change(context.step) } as never)
+  const { run, onFailure } = workflow
+  return { ...workflow, run: equip(run), ...(onFailure ? { onFailure: equip(onFailure) } : {}) }
 }

@@ -1,6 +1,6 @@
 import type { StepApi } from '../../author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import { equipWorkflow } from './equip-workflow.ts'
+import { equipWorkflow } from './replaced-steps.ts'
 
 type Verb = (...given: unknown[]) => unknown
 type AnyFunction = (...given: never[]) => unknown

@@ -2,6 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
+import { type Account, planAccount } from '../../core/service/account.ts'
+import { STORAGES } from '../../core/service/storage.ts'
+import type { Store } from '../../core/store/store.ts'
 import type { FilesFor } from '../../engine/worker-parts.ts'
 import { createFilesClient, type FilesClient, type FilesLogLine } from '../../files/index.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
@@ -159,5 +162,18 @@ class CallPauses {
       await this.#time.moveTo(Math.min(...this.#until))
       this.#check()
     })
+  }
+}
+
+/** Adds accounts by name. Their calls go to the sandbox, so address and key are never used. */
+export async function addAccounts(
+  store: Pick<Store, 'saveAccount'>,
+  names: readonly string[],
+  now: number,
+): Promise<void> {
+  const storages = Object.fromEntries(STORAGES.map((storage) => [storage, storage])) as Account['storages']
+  for (const name of names) {
+    const access = { baseUrl: 'http://127.0.0.1', apiKey: 'sk_sandbox_testbed', fallbackKey: null }
+    await store.saveAccount(planAccount({ name, ...access, plan: 'enterprise', storages }, now))
   }
 }

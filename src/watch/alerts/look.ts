@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AlertBook, Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
-import { decideFailureState, type FailureState, groupFailure } from '../../core/runs/failures/failure-group.ts'
+import { decideFailureState, type FailureState, groupFailure } from '../../core/runs/failure-group.ts'
 import { formatTags } from '../../core/runs/told/tags.ts'
 import { describeBroken } from '../../core/runs/workflow-record.ts'
 import type { Approval } from '../../core/safety/approval.ts'

@@ -1,9 +1,8 @@
 import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
 import type { Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
 import type { Clock } from '../../core/time.ts'
-import { CALL, DELAY, FAST, LONG } from './buckets.ts'
 import type { Count, Spread } from './families.ts'
-import { observe } from './observe.ts'
+import { CALL, DELAY, FAST, LONG, observe } from './observe.ts'
 import { SeriesBook } from './series-book.ts'
 import { each, openWorkflowSeries, type Park, type WorkflowSeries } from './workflow-series.ts'
 

@@ -1,6 +1,12 @@
 import type { RunRoot } from '../../core/runs/trace.ts'
 import type { Spread } from './families.ts'
 
+/** Upper bounds in seconds: of answers, of delays, of runs and steps, of calls over the network. */
+export const FAST = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const
+export const DELAY = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3_600] as const
+export const LONG = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1_800, 3_600, 21_600, 86_400] as const
+export const CALL = [...FAST, 10, 30, 60] as const
+
 /** Adds an observation; `root`: the trace that it is an example of. */
 export function observe(
   spread: Spread,

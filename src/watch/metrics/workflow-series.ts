@@ -1,7 +1,7 @@
 import type { NoticeOf } from '../../core/notices.ts'
 import type { Effect } from '../../core/runs/step.ts'
-import { LONG } from './buckets.ts'
 import type { Count, Spread } from './families.ts'
+import { LONG } from './observe.ts'
 import type { SeriesBook } from './series-book.ts'
 
 type StartOrigin = NoticeOf<'run.started'>['origin']

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { expect, onTestFinished, test } from 'vitest'
 import { AdminClient } from '../../../src/admin/client/index.ts'
 import type { WorkDone } from '../../../src/admin/contract/route.ts'
-import type { Work } from '../../../src/admin/ports/work.ts'
+import type { Work } from '../../../src/admin/ports/surroundings.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 import { beginSweep, newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import { openTestStore } from '../../support/test-store.ts'

@@ -3,7 +3,7 @@ import { compareStarts } from '../../../src/app/backtest/compare-starts.ts'
 import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import { cron } from '../../../src/author/cron.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { findUnstarted } from '../../../src/engine/preview/find-unstarted.ts'
+import { findUnstarted } from '../../../src/engine/preview/preview-run.ts'
 
 const DAY = 86_400_000
 const since = Date.UTC(2026, 0, 1)

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EngineConfig } from '../../../src/app/engine/engine-messages.ts'
-import { handConfig } from '../../../src/app/engine/hand-config.ts'
+import { type EngineConfig, handConfig } from '../../../src/app/engine/engine-config.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import { PLAN } from '../../schedule/sweep/support/sweep-world.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { SecretWatch } from '../../../src/app/log/secret-watch.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { KnownSecrets } from '../../../src/notices/log/known-secrets.ts'
+import { KnownSecrets } from '../../../src/notices/log/redact.ts'
 import { loadConfig } from '../../../src/project/config/load-config.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'

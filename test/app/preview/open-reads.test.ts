@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openReads } from '../../../src/app/preview/open-reads.ts'
+import { openReads } from '../../../src/app/preview/planned-files.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import type { FilesClient } from '../../../src/files/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DELIVERY_COLUMNS } from '../../../src/cli/commands/deliveries/delivery-view.ts'
+import { DELIVERY_COLUMNS } from '../../../src/cli/commands/deliveries.ts'
 import { EVENT_COLUMNS } from '../../../src/cli/commands/events/list.ts'
 import { RUN_COLUMNS } from '../../../src/cli/commands/runs/run-view.ts'
 import { APPROVAL_COLUMNS } from '../../../src/cli/commands/safety/approvals/list.ts'

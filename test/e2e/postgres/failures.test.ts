@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { handConfig } from '../../../src/app/engine/hand-config.ts'
+import { handConfig } from '../../../src/app/engine/engine-config.ts'
 import type { QuarantineStart } from '../../../src/app/engine/quarantine.ts'
 import { Child } from '../../../src/app/preview/child/child.ts'
 import type { Notice } from '../../../src/core/notices.ts'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { type LimiterStore, memoryLimiterStore } from '../../../src/files/index.ts'
 import { decideStarts, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
-import { SharedState } from '../../../src/files/limit/shared-state.ts'
+import { SharedState } from '../../../src/files/limit/limiter-store.ts'
 
 const LIMIT = 60
 

@@ -1,5 +1,5 @@
 import { createFilesClient, FilesError } from '../../../src/files/index.ts'
-import { storedLimits } from '../../../src/files/limit/stored-limits.ts'
+import { storedLimits } from '../../../src/files/limit/limiter-store.ts'
 import { openThreadedStore } from '../../../src/store/sqlite/thread/threaded-store.ts'
 
 /** A process that makes `calls` reads at once and prints how each of them ended. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Notice } from '../../../src/core/notices.ts'
-import { KnownSecrets } from '../../../src/notices/log/known-secrets.ts'
+import { KnownSecrets } from '../../../src/notices/log/redact.ts'
 import { base64, canary, facts, jsonOf, KINDS, linesOf, NOTICES, secret, url } from '../support/notices.ts'
 
 const hex = createHmac('sha256', canary).update('body').digest('hex')

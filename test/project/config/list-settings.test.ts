@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listSettings } from '../../../src/project/config/list-settings.ts'
+import { listSettings } from '../../../src/project/config/explain-config.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { testConfig } from '../../support/test-config.ts'
 

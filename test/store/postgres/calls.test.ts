@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { Call, type Parameter } from '../../../src/store/postgres/database/calls/call.ts'
-import { bigints, booleans, integers, texts, uuids } from '../../../src/store/postgres/database/calls/columns.ts'
+import { bigints, booleans, integers, texts, uuids } from '../../../src/store/postgres/database/calls/column.ts'
 import { MessageBuffer } from '../../../src/store/postgres/database/calls/message-buffer.ts'
 import { Connection } from '../../../src/store/postgres/database/connection.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AlertItem } from '../../../src/core/alerts/decide-message.ts'
+import { postSlack } from '../../../src/watch/alerts/deliver-message.ts'
 import { writeMessage, writeText } from '../../../src/watch/alerts/message.ts'
-import { postSlack } from '../../../src/watch/alerts/send-message.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { startHook } from './support/hook-server.ts'
 import { RULE } from './support/open-alerts.ts'

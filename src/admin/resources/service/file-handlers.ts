@@ -11,7 +11,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { FILE_ROUTES } from '../../contract/resources/service/files.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { compareFiles } from '../../queries/compare-files.ts'
-import { decodePosition, encodePosition } from '../../queries/read-query.ts'
+import { decodePosition, encodePosition } from '../../queries/read-page.ts'
 import type { ResourceParts } from '../parts.ts'
 
 interface Download {

@@ -1,6 +1,6 @@
 import { MessageChannel, type Transferable, Worker } from 'node:worker_threads'
 import type { Config } from '../../../project/config/load-config.ts'
-import type { EngineStart } from '../engine-messages.ts'
+import type { EngineStart } from '../engine-config.ts'
 
 /**
  * MiB of the young generation. With a larger one, V8 would end the process when the heap is full,

@@ -1,7 +1,7 @@
 import { url as debuggerUrl } from 'node:inspector'
 import { type Blockage, MAX_LOAD_MS, observeBeat } from '../../../core/blockage.ts'
 import type { Clock } from '../../../core/time.ts'
-import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
+import type { CodeAtWork } from '../../../engine/pass/scope.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { MemoryWatch, type MemoryWatchParts, type ThreadMemory } from './memory-watch.ts'
 import { describeEnd, type EngineEnd, Question } from './question.ts'

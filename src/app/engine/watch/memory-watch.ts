@@ -1,5 +1,5 @@
 import type { MemoryUse } from '../../../core/notices.ts'
-import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
+import type { CodeAtWork } from '../../../engine/pass/scope.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { describeEnd, type EngineEnd, Question } from './question.ts'
 

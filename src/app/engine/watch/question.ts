@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { EngineEndCause } from '../../../core/blockage.ts'
 import type { Failure } from '../../../core/errors.ts'
 import type { Harm } from '../../../core/runs/blame.ts'
-import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
+import type { CodeAtWork } from '../../../engine/pass/scope.ts'
 import type { SkippedModule } from '../../../project/workflows/load-workflows.ts'
 
 /** Longest time that a thread may take to answer: native code may hold it. */

@@ -4,7 +4,7 @@ import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import net from 'node:net'
-import { WrittenRequests } from '../../../engine/pass/outside/written-requests.ts'
+import { SAFE_METHODS } from '../../../engine/pass/outside/undeclared.ts'
 import { type CurrentStep, stepAtWork } from '../../../engine/pass/scope.ts'
 import { ask, askBefore, describeRefusal, note, refuse, replace } from './refusals.ts'
 
@@ -173,4 +173,38 @@ function judgeWrites(socket: net.Socket): void {
 /** Bytes as characters of one byte each. */
 function readText({ chunk, encoding }: Written): string {
   return (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk).toString('latin1')
+}
+
+const END_OF_HEAD = '\r\n\r\n'
+
+/**
+ * Judges what is written to one connection. Requests of HTTP/1.1 that change nothing, and have no
+ * body, are all that it lets through, whichever library writes them.
+ */
+class WrittenRequests {
+  /** The head of the request that is being written. */
+  #head = ''
+
+  /** The method of a request that may change something; `bytes`: no request; null: neither. */
+  judge(text: string): string | null {
+    let rest = this.#head + text
+    this.#head = ''
+    while (rest !== '') {
+      const [method] = /^[A-Z]+(?= )/.exec(rest) ?? []
+      if (method !== undefined && !SAFE_METHODS.has(method)) return method
+      if (method === undefined && !mayBecomeSafe(rest)) return 'bytes'
+      const end = rest.indexOf(END_OF_HEAD)
+      if (end === -1) {
+        this.#head = rest
+        return null
+      }
+      rest = rest.slice(end + END_OF_HEAD.length)
+    }
+    return null
+  }
+}
+
+/** A method may come in pieces. */
+function mayBecomeSafe(beginning: string): boolean {
+  return [...SAFE_METHODS].some((method) => method.startsWith(beginning))
 }

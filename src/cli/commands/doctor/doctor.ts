@@ -15,7 +15,7 @@ import { findRunningApp, probeKeyOf, type RunningApp } from '../../open/running-
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeProblem } from '../../terminal/problem.ts'
-import { describeUnmatched } from '../workflows/workflows.ts'
+import { describeUnmatched } from '../workflows.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
 import { checkGuard, checkLedger, checkSafety, checkSweeps, checkWeeks } from './check-safety.ts'

@@ -6,7 +6,7 @@ import { call } from '../../open/operations.ts'
 import { formatBytes, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output, Style } from '../../terminal/output.ts'
 import { formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
-import { DELIVERY_COLUMNS, describeRefusal, styleVerdict } from '../deliveries/delivery-view.ts'
+import { DELIVERY_COLUMNS, describeRefusal, styleVerdict } from '../deliveries.ts'
 import { describeOrigin, describeReason, EVENT_RUN_COLUMNS, styleStatus } from '../runs/run-view.ts'
 
 const LINES_SHOWN = 60

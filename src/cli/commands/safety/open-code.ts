@@ -88,7 +88,7 @@ export async function openLiveReads(config: Config, onRead: (operation: string) 
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
   const { AccountClients } = await import('../../../app/service/account-clients.ts')
   const { findAccess } = await import('../../../app/service/access-to.ts')
-  const { openReads } = await import('../../../app/preview/open-reads.ts')
+  const { openReads } = await import('../../../app/preview/planned-files.ts')
   const store = await openStore(config)
   const clients = new AccountClients({
     ...{ store, clock: commandClock, random: Math.random, publish: () => {}, burst: config.files.burst },

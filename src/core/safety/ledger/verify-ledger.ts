@@ -3,9 +3,8 @@ import type { EffectRecord } from '../effect.ts'
 import { type GrantReads, VerifiedGrants } from '../votes/verified-grants.ts'
 import { VerifiedVotes, type VoteReads, type VoteSigner } from '../votes/verified-votes.ts'
 import type { Anchor } from './anchor.ts'
-import { isErasedBy, readErased } from './erased-rows.ts'
 import { RowQueue } from './row-queue.ts'
-import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
+import { digestRows, isErasedBy, isSameMac, macOf, readErased, type Seal, type SealKey } from './seal.ts'
 
 export interface LedgerReport {
   passed: boolean

@@ -1,13 +1,20 @@
 import { Link } from 'wouter'
-import type { Column } from '../../parts/data-table.tsx'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
+import { Meter } from '../../parts/charts/gauges.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Field, Texts } from '../../parts/fields.tsx'
 import { ListPage } from '../../parts/list.tsx'
-import { Empty } from '../../parts/messages.tsx'
+import { Empty, Loaded } from '../../parts/messages.tsx'
+import { Card } from '../../parts/page.tsx'
 import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
+import { useMay } from '../../state/session.ts'
 import { type Approval, describeVotes, nameApproval, sourceOf } from '../../words/approvals.ts'
-import { formatBytes, formatCount } from '../../words/format.ts'
+import { formatBytes, formatCount, STORAGES } from '../../words/format.ts'
 import { lookOfApproval } from '../../words/states.ts'
-import { GuardPanel } from './guard-panel.tsx'
 
 const STATUSES: readonly [string, string][] = [
   ['', 'Open'],
@@ -74,5 +81,126 @@ export default function ApprovalsPage() {
     >
       <GuardPanel />
     </ListPage>
+  )
+}
+
+type Guard = AnswerOf<'GET /guard'>
+type Use = Guard['use'][number]
+type Stop = Guard['stops'][number]
+
+const USE_COLUMNS: readonly Column<Use>[] = [
+  { title: 'Scope', className: 'wide', cell: ({ scope }) => scope.replaceAll('/', ' ') },
+  {
+    title: 'Counts',
+    width: '150px',
+    className: 'quiet',
+    cell: ({ class: kind, window }) => `${kind === 'approved' ? 'approved' : `${kind}s`}, 1 ${window}`,
+  },
+  {
+    title: 'Used',
+    width: '32%',
+    cell: ({ scope, window, count, limit }) =>
+      limit === null ? formatCount(count) : <Meter label={`${scope}, 1 ${window}`} value={count} most={limit} />,
+  },
+  { title: 'Bytes', width: '92px', className: 'number', cell: ({ bytes }) => formatBytes(bytes) },
+]
+
+/** The use of each limit on effects now, the stops in force, and the switch for them. */
+function GuardPanel() {
+  const guard = useApi('GET /guard', {})
+  const mayAct = useMay('operator')
+  const beside = (
+    <>
+      {mayAct && <StopEffects />}
+      <CopyAs cli="upshot guard show" to="GET /guard" input={{}} />
+    </>
+  )
+  return (
+    <Card title="Guard" isPlain beside={beside}>
+      <Loaded of={guard}>
+        {({ isOn, use, stops }) => (
+          <>
+            {stops.map((stop) => (
+              <StopNote key={`${stop.kind} ${stop.name}`} stop={stop} mayAct={mayAct} />
+            ))}
+            {!isOn && <p className="problem">The guard is off (UPSHOT_GUARD=off): no limit holds a delete.</p>}
+            {use.length === 0 ? (
+              <p className="quiet">Nothing was deleted within a day.</p>
+            ) : (
+              <DataTable
+                label="Use of the limits"
+                columns={USE_COLUMNS}
+                rows={use}
+                keyOf={({ scope, class: kind, window }) => `${scope} ${kind} ${window}`}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+/** Asks what to stop, and why: the runs that wait show the reason. */
+function StopEffects() {
+  const workflows = useApi('GET /workflows', {})
+  const accounts = useApi('GET /accounts', {})
+  const names: Readonly<Record<string, readonly string[]>> = {
+    workflow: workflows.data?.items.map(({ id }) => id) ?? [],
+    account: accounts.data?.items.map(({ name }) => name) ?? [],
+    storage: STORAGES,
+  }
+  const fieldsOf = ({ kind = 'all' }: Texts): Field[] => [
+    {
+      name: 'kind',
+      label: 'What',
+      options: [
+        ['all', 'everything'],
+        ['workflow', 'one workflow'],
+        ['account', 'one account'],
+        ['storage', 'one storage'],
+      ],
+    },
+    // Another name for each kind, so that none keeps what was chosen for another.
+    ...(kind === 'all' ? [] : [{ name: `${kind}`, label: 'Which', options: names[kind] ?? [] }]),
+  ]
+  return (
+    <Act
+      label="Stop effects…"
+      look="danger"
+      title="Stop deletes and `once` steps"
+      action="Stop them"
+      isDangerous
+      isReasonNeeded
+      fields={fieldsOf}
+      to="POST /effects/stop"
+      given={({ kind, ...which }) => ({
+        body: { kind: kind as Stop['kind'], name: String(which[String(kind)] ?? '') },
+      })}
+    >
+      <p>From now on none of them begins, in any process, also after a restart, until somebody resumes them.</p>
+    </Act>
+  )
+}
+
+function StopNote({ stop: { kind, name, since, actor, reason }, mayAct }: { stop: Stop; mayAct: boolean }) {
+  const what = kind === 'all' ? 'All effects' : `Effects of the ${kind} ${name}`
+  return (
+    <div className="problem row">
+      <p className="wrap grow">
+        <strong>{what} are stopped</strong> since <When at={since} /> by {actor}: {reason}
+      </p>
+      {mayAct && (
+        <Act
+          label="Resume…"
+          title={`Let ${what.toLowerCase()} go on?`}
+          action="Resume"
+          to="POST /effects/resume"
+          given={{ body: { kind, name } }}
+        >
+          <p>The runs that it holds go on at once.</p>
+        </Act>
+      )}
+    </div>
   )
 }

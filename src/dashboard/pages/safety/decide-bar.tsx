@@ -5,7 +5,6 @@ import { CopyAs } from '../../parts/copy-as.tsx'
 import { formOf } from '../../parts/fields.tsx'
 import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.ts'
 import { countOf, formatBytes } from '../../words/format.ts'
-import { formatRanges } from '../../words/ranges.ts'
 
 interface DecideParts {
   approval: Approval
@@ -125,4 +124,15 @@ function DenyDialog({ shown: { approval, body }, onClose }: { shown: Shown; onCl
       <p>Nothing of it happens. Each step fails with the code “denied”, which its workflow may handle.</p>
     </ActDialog>
   )
+}
+
+/** Numbers as ranges, such as `1-40,45`. */
+function formatRanges(numbers: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = []
+  for (const number of [...numbers].sort((one, other) => one - other)) {
+    const last = ranges.at(-1)
+    if (last && number === last.to + 1) last.to = number
+    else ranges.push({ from: number, to: number })
+  }
+  return ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',')
 }

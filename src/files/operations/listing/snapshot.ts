@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FileEntry } from '../../../core/service/file.ts'
 import type { IncompleteReason, Snapshot, SnapshotOptions } from '../../../core/service/files-api.ts'
-import { FIRST_PAGE, type ListPage, pageQuery } from './iterate.ts'
+import { FIRST_PAGE, ListingCheck, type ListPage, type PagePlace, pageQuery } from './iterate.ts'
 import type { Collection, FilePage, FileQuery } from './list-page.ts'
-import { ListingCheck, type PagePlace } from './listing-check.ts'
 
 /** The default bound of a snapshot, in entries. */
 const MAX_PER_SNAPSHOT = 50_000

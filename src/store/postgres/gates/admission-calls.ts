@@ -1,9 +1,8 @@
 import type { AdmissionAnswer, AdmissionPlan, AdmissionVerdict } from '../../../core/runs/admission.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import { Table } from '../../connection.ts'
-import { asJson } from '../database/calls/as-json.ts'
 import type { Call } from '../database/calls/call.ts'
-import { bigints, texts } from '../database/calls/columns.ts'
+import { asJson, bigints, texts } from '../database/calls/column.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** A claimed run at gates that count unfinished runs. */

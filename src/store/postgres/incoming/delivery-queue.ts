@@ -1,11 +1,11 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
+import { describeStalePlan } from '../../../core/incoming/route.ts'
 import { Table } from '../../connection.ts'
-import { describeStalePlan } from '../../rows/runs/describe-stale.ts'
 import { SecretUses } from '../../tables/incoming/endpoint-table.ts'
 import type { Call } from '../database/calls/call.ts'
 import { CallQueue } from '../database/calls/call-queue.ts'
-import { bigints, booleans, integers, texts, uuids } from '../database/calls/columns.ts'
+import { bigints, booleans, integers, texts, uuids } from '../database/calls/column.ts'
 import type { Connection } from '../database/connection.ts'
 import { hashBody, identify, streamOf } from './event-table.ts'
 

@@ -4,9 +4,8 @@ import type { AskOptions } from '../../../core/store/effects.ts'
 import { Table } from '../../connection.ts'
 import { describeState } from '../../tables/safety/effect-table.ts'
 import { guardBuckets } from '../../tables/safety/guard-table.ts'
-import { asJson } from '../database/calls/as-json.ts'
 import type { Call } from '../database/calls/call.ts'
-import { bigints, texts } from '../database/calls/columns.ts'
+import { asJson, bigints, texts } from '../database/calls/column.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** A write that begins, and that no limit bounds. */

@@ -1,7 +1,6 @@
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import { chainHash, QUESTION, seedHash } from '../../../core/safety/approval.ts'
-import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
+import { chainHash, planApprovalEvent, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'

@@ -8,10 +8,10 @@ import {
   type Gate,
 } from '../../../core/runs/admission.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
+import { describeStale } from '../../../core/runs/lease.ts'
 import { isoTime } from '../../../core/time.ts'
 import { JoinedTable } from '../../connection.ts'
-import { type Applicant, type Gathering, isFull } from '../../rows/limits/gathering.ts'
-import { describeStale } from '../../rows/runs/describe-stale.ts'
+import { type Applicant, type Gathering, isFull } from '../../rows/gathering.ts'
 import type { GateTable, Standing } from '../gates/gate-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ToldTable } from '../runs/told-table.ts'

@@ -1,4 +1,5 @@
 import type { Lease } from '../../../core/runs/lease.ts'
+import { describeStale } from '../../../core/runs/lease.ts'
 import {
   type ClosedApproval,
   completeState,
@@ -21,7 +22,6 @@ import { describeLimit, type Limit, nextRoomAt, ruleOf } from '../../../core/saf
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { JoinedTable } from '../../connection.ts'
-import { describeStale } from '../../rows/runs/describe-stale.ts'
 import type { RunTable } from '../../tables/runs/run-table.ts'
 import type { StepTable } from '../../tables/runs/step-table.ts'
 import type { GuardTable } from '../../tables/safety/guard-table.ts'

@@ -1,4 +1,4 @@
-import type { FailureState } from '../../../core/runs/failures/failure-group.ts'
+import type { FailureState } from '../../../core/runs/failure-group.ts'
 import { Table } from '../../connection.ts'
 
 /** A kind of failure, and a moment in epoch milliseconds. */

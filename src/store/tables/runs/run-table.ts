@@ -1,7 +1,7 @@
 import type { Failure } from '../../../core/errors.ts'
 import { newId, readIdTime } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
+import { groupFailure } from '../../../core/runs/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { InvokedRun, Run, Successor } from '../../../core/runs/run.ts'
 import { JoinedTable } from '../../connection.ts'

@@ -1,5 +1,5 @@
 import { firstId } from '../../../core/ids.ts'
-import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
+import { groupFailure } from '../../../core/runs/failure-group.ts'
 import { isFinished, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
 import type { Tag } from '../../../core/runs/told/tags.ts'

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../core/errors.ts'
 import { firstId, readIdTime } from '../../../core/ids.ts'
-import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
+import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { Tags } from '../../../core/runs/told/tags.ts'
 import type { FailureFilter } from '../../../core/store/runs.ts'

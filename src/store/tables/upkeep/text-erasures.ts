@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createEraser, type Eraser } from '../../../core/safety/create-eraser.ts'
-import { type ErasedMark, macTexts } from '../../../core/safety/ledger/erased-rows.ts'
+import { type ErasedMark, macTexts } from '../../../core/safety/ledger/seal.ts'
 import type { TextErasure, TextKey } from '../../../core/store/search-texts.ts'
 import { JoinedTable, nameOf } from '../../connection.ts'
 import type { EffectSearch } from '../safety/effect-search.ts'

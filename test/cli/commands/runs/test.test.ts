@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { runTest } from '../../../../src/cli/commands/runs/tests/test.ts'
+import { runTest } from '../../../../src/cli/commands/runs/test.ts'
 import { checkpoint, eventBody, incoming } from '../../../support/fixtures.ts'
 import { UPSHOT } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'

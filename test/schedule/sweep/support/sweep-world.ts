@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { FileFunctions } from '../../../../src/author/event-keys.ts'
-import { KeyRegistry } from '../../../../src/author/event-keys.ts'
+import { type FileFunctions, KeyRegistry } from '../../../../src/author/event-keys.ts'
 import type { Notice } from '../../../../src/core/notices.ts'
 import type { FileEntry } from '../../../../src/core/service/file.ts'
 import type { SweepPlan } from '../../../../src/core/service/sweep/sweep-plan.ts'
@@ -8,9 +7,8 @@ import type { Store } from '../../../../src/core/store/store.ts'
 import { ManualClock } from '../../../../src/core/time.ts'
 import { makeUpEvents } from '../../../../src/engine/reconcile/make-up-events.ts'
 import { matchFiles } from '../../../../src/engine/reconcile/match-files.ts'
-import { decideHeld } from '../../../../src/schedule/sweep/decide-held.ts'
-import { stepSweep } from '../../../../src/schedule/sweep/step-sweep.ts'
 import type { SweepParts, SweptFiles } from '../../../../src/schedule/sweep/sweep-parts.ts'
+import { decideHeld, stepSweep } from '../../../../src/schedule/sweep/sweeper.ts'
 import { eventBody, incoming, NOW } from '../../../support/fixtures.ts'
 
 const MINUTE = 60_000

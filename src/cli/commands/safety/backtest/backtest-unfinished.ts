@@ -24,7 +24,7 @@ export function backtestUnfinished(
 ): Promise<void> {
   return project.withReads(async (store, config) => {
     const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
-    const { listMisfits } = await import('../../../../app/backtest/list-misfits.ts')
+    const { listMisfits } = await import('../../../../app/backtest/check-unfinished.ts')
     const signal = onInterrupt()
     await using isolated = await openCode(out, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })

@@ -1,4 +1,4 @@
-import { tellFailure } from '../../../../core/runs/failures/failure-group.ts'
+import { tellFailure } from '../../../../core/runs/failure-group.ts'
 import { formatAge, formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeProgress, drawBar } from '../../../terminal/run-progress.ts'

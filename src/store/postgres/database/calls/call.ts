@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Column } from './columns.ts'
+import type { Column } from './column.ts'
 import type { MessageBuffer } from './message-buffer.ts'
 
 export type Parameter = Column | string | number | null

@@ -1,0 +1,82 @@
+import type { MessagePort } from 'node:worker_threads'
+import { DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
+import type { WorkerParts } from '../../engine/worker-parts.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
+import type { StoreOptions } from '../../store/open-store.ts'
+
+export interface EngineConfig
+  extends Pick<Config, 'workflowsDir' | 'slots' | 'drainMs' | 'dev' | 'guardPolicy' | 'traces'>,
+    Partial<Pick<Config, 'watchEffects' | 'trustsReads' | 'reconcile' | 'effects' | 'limits' | 'outside'>> {
+  /** Settings of the calls of the Files API. */
+  files?: Config['files']
+  /** Whether it claims runs that may have ended their workers. */
+  suspects?: WorkerParts['suspects']
+  beatMs?: WorkerParts['beatMs']
+  /** Id of the process without which it begins no step; null: none. */
+  parent?: number | null
+}
+
+/** Settings for another thread or process. It names every one, so that none is forgotten. */
+export type HandedConfig = Required<Omit<EngineConfig, 'beatMs'>> & Pick<EngineConfig, 'beatMs'>
+
+/** The data that an engine's thread begins with. */
+export interface EngineStart {
+  config: HandedConfig
+  store: StoreOptions
+  /** To the store of the main thread. */
+  port: MessagePort
+  /** Variables that were taken out of the environment, for children that run `upshot`. */
+  variables: Readonly<Record<string, string>>
+  worker: string
+  /** Memory of its `WorkerCounts`. */
+  counts: SharedArrayBuffer
+  /** One number that rises while its loop turns. */
+  pulse: SharedArrayBuffer
+  /** Interval at which it rises. */
+  pulseMs: number
+  /** Modules that ended or blocked the thread before. */
+  skipped: SkippedModule[]
+}
+
+export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>
+
+/**
+ * Settings for another thread or process. Nothing else of the configuration, which holds secrets.
+ */
+export function handConfig(config: EngineConfig): HandedConfig {
+  const {
+    workflowsDir,
+    slots,
+    drainMs,
+    dev = false,
+    watchEffects = true,
+    trustsReads = false,
+    reconcile = [],
+    guardPolicy,
+    traces = null,
+    suspects = 'never',
+    parent = null,
+    files = { burst: null },
+    effects = 'live',
+    limits = { steps: DEFAULT_MAX_STEPS },
+    outside = { keys: [], processes: [] },
+  } = config
+  return {
+    workflowsDir,
+    slots,
+    drainMs,
+    dev,
+    watchEffects,
+    trustsReads,
+    reconcile,
+    guardPolicy,
+    traces,
+    suspects,
+    parent,
+    files,
+    effects,
+    limits,
+    outside,
+  }
+}

@@ -50,15 +50,21 @@ export type {
   TimeoutOptions,
   WorkflowGuard,
 } from './limits.ts'
-export type { ApproveOptions, ApproveVerdict } from './steps/approve.ts'
-export type { Hook, HookAnswer, HookOptions } from './steps/hooks.ts'
-export type { ScheduleRequest, SendOptions } from './steps/schedules.ts'
 export type {
   OnceStepOptions,
   StepApi,
   StepContext,
   StepOptions,
 } from './steps/step-api.ts'
+export type {
+  ApproveOptions,
+  ApproveVerdict,
+  Hook,
+  HookAnswer,
+  HookOptions,
+  ScheduleRequest,
+  SendOptions,
+} from './steps/step-options.ts'
 export { storageName } from './storage-name.ts'
 export { type CallableTrigger, callable } from './trigger.ts'
 export type {

@@ -1,10 +1,13 @@
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { UpshotError } from '../core/errors.ts'
 import { randomWord } from '../core/ids.ts'
 import type { StorageName } from '../core/service/storage.ts'
 import type { ApiKeys } from './account/api-keys.ts'
 import type { Audit } from './account/audit.ts'
 import type { Faults } from './faults/faults.ts'
 import { lateApp } from './http/guards.ts'
-import { type Listening, listen, localHosts, nameOf } from './http/listen.ts'
 import type { SandboxOptions } from './options.ts'
 import { catchUp, closeSandboxParts, openSandboxParts, type SandboxParts } from './service/sandbox-parts.ts'
 import type { ResetOptions, Snapshots } from './service/snapshots.ts'
@@ -16,6 +19,9 @@ import type { Transfers } from './transfers/transfers.ts'
 import type { Deliveries } from './webhooks/deliveries.ts'
 import type { ProbeReport } from './webhooks/probe-receiver.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
+
+// Imported, this module would load all of undici. See decision 67.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** A running sandbox. */
 export interface Sandbox extends AsyncDisposable {
@@ -123,4 +129,42 @@ function present(parts: SandboxParts, servers: Servers): Sandbox {
     storage: (name) => storages[name],
     [Symbol.asyncDispose]: stop,
   }
+}
+
+interface Listening {
+  server: Server
+  port: number
+  /** Stops listening and closes every open connection. */
+  close(): Promise<void>
+}
+
+/** Listens on a host; port 0 picks a free one. Throws `conflict` if the port is taken. */
+async function listen(handler: RequestListener, port: number, host: string): Promise<Listening> {
+  const server = createServer(handler)
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new UpshotError('conflict', `Port ${port} is taken or not allowed. Choose another, or 0 for a free one.`, {
+      cause,
+    })
+  }
+  const address = server.address() as AddressInfo
+  return { server, port: address.port, close: () => closeServer(server) }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await closed
+}
+
+/** The host that URLs name: of a server that listens on every address, this machine. */
+export function nameOf(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+}
+
+/** `Host` values for this machine's own address, and the configured ones. */
+function localHosts(port: number, more: readonly string[]): string[] {
+  return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, ...more]
 }

@@ -24,8 +24,7 @@ import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front
 import { type OpenedStore, openTestStore } from './world/open-test-store.ts'
 import { type SentEvent, TestEvents } from './world/test-events.ts'
 import { listTestSchedules, type TestSchedule } from './world/test-schedules.ts'
-import { addAccounts, TestService } from './world/test-service.ts'
-import { openTestStorage, type TestStorage } from './world/test-storage.ts'
+import { addAccounts, openTestStorage, TestService, type TestStorage } from './world/test-service.ts'
 import { VirtualTime } from './world/virtual-time.ts'
 
 /** A run or its id. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { onTestFinished } from 'vitest'
-import type { ReceiveLimits } from '../../src/receive/limits/receive-limits.ts'
+import type { ReceiveLimits } from '../../src/receive/limits/intake-limit.ts'
 import { tempFolder } from './temp-folder.ts'
 
 /** The options that the process starts with. */

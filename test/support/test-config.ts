@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DEFAULT_MAX_STEPS } from '../../src/core/runs/step.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
-import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
+import { DEFAULT_LIMITS } from '../../src/receive/limits/intake-limit.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 

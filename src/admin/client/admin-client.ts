@@ -1,5 +1,4 @@
-import type { Problem } from '../contract/problem.ts'
-import type { WorkDone } from '../contract/route.ts'
+import type { Problem, WorkDone } from '../contract/route.ts'
 import type { AnswerOf, InputOf, RouteName } from '../contract/routes.ts'
 
 /** How a client reaches the admin API. */

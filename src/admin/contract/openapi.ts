@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { problem } from './problem.ts'
-import type { RouteSpec, RouteTable } from './route.ts'
+import { problem, type RouteSpec, type RouteTable } from './route.ts'
 
 interface Place {
   version: string

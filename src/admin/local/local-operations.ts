@@ -71,7 +71,7 @@ function isForeign(error: unknown): boolean {
 
 type LocalParts = Omit<ResourceParts, 'surroundings'> & { openSurroundings: () => Promise<Surroundings> }
 
-export interface Resource {
+interface Resource {
   routes: RouteTable
   usesStoreAlone: boolean
   open: (parts: ResourceParts) => Readonly<Record<string, AnyHandler>>

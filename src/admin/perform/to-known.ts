@@ -1,7 +1,7 @@
 import { ZodError } from 'zod'
 import { type ErrorCode, redactUrls, UpshotError } from '../../core/errors.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Problem } from '../contract/problem.ts'
+import type { Problem } from '../contract/route.ts'
 
 /** An error as every door tells it. One that nobody expected says nothing about itself. */
 export function toKnown(error: unknown): UpshotError {

@@ -7,9 +7,15 @@ import type { Duration } from '../../core/time.ts'
 import type { EventDefinition } from '../define-event.ts'
 import type { Jsonify, KeptAsJson } from '../jsonify.ts'
 import type { CallableTrigger, InputOf, Invocable, InvokeOptions, Trigger } from '../trigger.ts'
-import type { ApproveOptions, ApproveVerdict } from './approve.ts'
-import type { Hook, HookAnswer, HookOptions } from './hooks.ts'
-import type { ScheduleRequest, SendOptions } from './schedules.ts'
+import type {
+  ApproveOptions,
+  ApproveVerdict,
+  Hook,
+  HookAnswer,
+  HookOptions,
+  ScheduleRequest,
+  SendOptions,
+} from './step-options.ts'
 
 /** Options of `step.run` and `step.map`. */
 export interface StepOptions {

@@ -51,7 +51,7 @@ interface OpenOptions {
 }
 
 /** The options of every command that name a project, a server or a reason. */
-export interface ProjectChoice extends ServerChoice {
+interface ProjectChoice extends ServerChoice {
   config?: string | undefined
   reason?: string | undefined
 }
@@ -212,6 +212,6 @@ function describeLocal(server: string): UpshotError {
 const ROLE = 'owner'
 
 /** The person at this command line, as the system names them. Nothing proves that name. */
-export function describeOperator(reason: string | null): Operator {
+function describeOperator(reason: string | null): Operator {
   return { actor: `cli:${readUser()}`, role: ROLE, from: hostname(), reason }
 }

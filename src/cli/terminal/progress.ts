@@ -64,7 +64,7 @@ export function showTold(out: Pick<Output, 'redraw'>, title: string) {
 }
 
 /** Text such as `Backing up  [████████················]  33 %  1.2 MB of 3.6 MB, 2.4 s left`. */
-export function describeProgress({
+function describeProgress({
   title,
   done,
   total,

@@ -1,6 +1,5 @@
-import type { Problem } from '../../admin/contract/problem.ts'
+import type { Problem } from '../../admin/contract/route.ts'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
-import { pageKey } from './page-key.ts'
 
 /** An error of the API: RFC 9457 with our fields. Also made for a server that does not answer. */
 export class ApiError extends Error {
@@ -110,4 +109,14 @@ export async function saveAnswer(url: string, name: string): Promise<void> {
   link.download = name
   link.click()
   URL.revokeObjectURL(link.href)
+}
+
+/** Origins share no storage, so no other page of this host can read the key. */
+const name = () => `upshot.key:${new URL(document.baseURI).pathname}`
+
+/** The half of the session that the page keeps; the other half is a cookie that it cannot read. */
+export const pageKey = {
+  read: (): string | null => localStorage.getItem(name()),
+  save: (key: string): void => localStorage.setItem(name(), key),
+  drop: (): void => localStorage.removeItem(name()),
 }

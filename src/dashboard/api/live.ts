@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState } from 'react'
-import { readMessages } from './client.ts'
-import { pageKey } from './page-key.ts'
+import { pageKey, readMessages } from './client.ts'
 import { STILL } from './use-api.ts'
 
 /** `paused` by the reader, or because a selection stands. */

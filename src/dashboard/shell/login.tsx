@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
-import { type ApiError, call } from '../api/client.ts'
-import { pageKey } from '../api/page-key.ts'
+import { type ApiError, call, pageKey } from '../api/client.ts'
 import { useApi } from '../api/use-api.ts'
 import { ProblemNote } from '../parts/messages.tsx'
 

@@ -15,7 +15,7 @@ import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect
 import type { AskOptions } from '../../core/store/effects.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { neverSettles } from './parking.ts'
-import type { RunTags } from './told/run-tags.ts'
+import type { RunTags } from './told.ts'
 import { Unsaved } from './unsaved.ts'
 
 export type JournalStore = Pick<

@@ -14,8 +14,7 @@ import type { Journal } from './journal.ts'
 import type { OutcomeOrder } from './order/outcome-order.ts'
 import type { Parking } from './parking.ts'
 import type { StepStub } from './step-stub.ts'
-import type { RunProgress } from './told/run-progress.ts'
-import type { RunTags } from './told/run-tags.ts'
+import type { RunProgress, RunTags } from './told.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
 export interface Pass

@@ -14,7 +14,7 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
-export interface Machine {
+interface Machine {
   environment: Readonly<Record<string, string | undefined>>
   root: string
 }

@@ -10,12 +10,12 @@ import type { FileFinding } from '../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES, type FileType } from '../../core/service/sweep/sweep-plan.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, isoTime } from '../../core/time.ts'
-import { readFile } from './match-files.ts'
+import { type FileMatching, matchFiles, readFile } from './match-files.ts'
 
 /** Events of one look. */
 const EVENTS = 100
 
-export interface MakingUp {
+interface MakingUp {
   store: Pick<Store, 'listFindings' | 'makeUpEvent' | 'moveFinding'>
   clock: Clock
   publish: Publish
@@ -89,4 +89,44 @@ export async function findMadeUp(
 
 function isFileType(type: string): type is FileType {
   return type === FILE_TYPES.created || type === FILE_TYPES.deleted
+}
+
+/** How often it looks for events to match and to make up. */
+const PERIOD_MS = 5_000
+
+type Parts = FileMatching & MakingUp
+
+/** Matches events to files, and makes up lost ones, while storages are compared with events. */
+export class FileWatch {
+  readonly #parts: Parts
+  #cancel = () => {}
+  #looking: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#looking = this.#look()
+  }
+
+  /** Resolves when nothing more will be written. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancel()
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { clock, publish } = this.#parts
+    const mayGoOn = () => !this.#isStopped
+    try {
+      await matchFiles(this.#parts, mayGoOn)
+      if (mayGoOn()) await makeUpEvents(this.#parts, mayGoOn)
+    } catch (error) {
+      publish({ kind: 'fault', where: 'comparing files with events', error: describeError(error) })
+    }
+    if (mayGoOn()) this.#cancel = clock.at(clock.now() + PERIOD_MS, () => this.start())
+  }
 }

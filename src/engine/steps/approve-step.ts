@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ApproveOptions, ApproveVerdict } from '../../author/steps/approve.ts'
+import type { ApproveOptions, ApproveVerdict } from '../../author/steps/step-options.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { type JsonValue, toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Hook, HookAnswer, HookOptions } from '../../author/steps/hooks.ts'
+import type { Hook, HookAnswer, HookOptions } from '../../author/steps/step-options.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveHookId, type Hook as OpenedHook } from '../../core/incoming/hook.ts'
 import { parseSecret, SCHEME_PRESETS, type SchemePreset } from '../../core/incoming/signature.ts'

@@ -1,4 +1,4 @@
-import type { ScheduleRequest } from '../../author/steps/schedules.ts'
+import type { ScheduleRequest } from '../../author/steps/step-options.ts'
 import type { Invocable } from '../../author/trigger.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'

@@ -1,5 +1,5 @@
 import type { EventDefinition } from '../../author/define-event.ts'
-import type { SendOptions } from '../../author/steps/schedules.ts'
+import type { SendOptions } from '../../author/steps/step-options.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId, newId } from '../../core/ids.ts'

@@ -1,6 +1,6 @@
 import type { EventDefinition } from '../../author/define-event.ts'
 import { declaredKeys } from '../../author/event-keys.ts'
-import type { Hook, HookAnswer } from '../../author/steps/hooks.ts'
+import type { Hook, HookAnswer } from '../../author/steps/step-options.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import type { Failure } from '../../core/errors.ts'
 import { tellFailure } from '../../core/runs/failure-group.ts'
 import { type Fit, onOneLine, wrapped } from './fit-text.ts'
-import { listFields } from './list-fields.ts'
 import type { LogLine } from './plan-log-line.ts'
 import { fitDelivery, fitRefusal, REPEATEDLY } from './pretty-delivery.ts'
 
@@ -24,7 +23,7 @@ export interface Columns {
 type Sign = '◷' | '☞' | '⊘' | '⇥' | '⇢'
 
 /** A place in the author's code. */
-export interface Frame {
+interface Frame {
   /** Relative to the working directory. */
   place: string
   /** Address of the file. */
@@ -165,3 +164,24 @@ function isOurs(href: string): boolean {
 }
 
 const SOURCE = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * `name=value` for each field, in quotes where the value has spaces; only the value for ids, whose
+ * prefix names them.
+ */
+export function listFields(fields: Record<string, unknown>): string[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .flatMap(([name, value]) => {
+      if (value instanceof Date) return `${name}=${value.toISOString()}`
+      if (Array.isArray(value)) return value.length === 0 ? '' : nameValue(name, value.join(', '))
+      if (typeof value === 'object') return listFields(value as Record<string, unknown>)
+      if (/^(run|delivery|event)$/.test(name)) return String(value)
+      return nameValue(name, String(value))
+    })
+    .filter((text) => text !== '')
+}
+
+function nameValue(name: string, value: string): string {
+  return `${name}=${/\s/.test(value) ? `"${value}"` : value}`
+}

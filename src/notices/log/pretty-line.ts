@@ -1,10 +1,9 @@
 import type { Notice } from '../../core/notices.ts'
 import type { Clock } from '../../core/time.ts'
 import { columnsOf, cutEnd, oneLine, padColumns, wrapWords } from './fit-text.ts'
-import { listFields } from './list-fields.ts'
 import type { LineFormat } from './log-notices.ts'
 import type { LineLevel, LogLine } from './plan-log-line.ts'
-import { type Columns, isSaidBefore, planColumns, readMessage } from './pretty-columns.ts'
+import { type Columns, isSaidBefore, listFields, planColumns, readMessage } from './pretty-columns.ts'
 import { REPEATEDLY } from './pretty-delivery.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {

@@ -124,7 +124,7 @@ export function typeOf(schema: unknown): string | null {
 }
 
 /** The fields of an answer; null where a form cannot ask for it. */
-export function listFields(schema: JsonValue): FormField[] | null {
+function listFields(schema: JsonValue): FormField[] | null {
   if (!isPlainObject(schema)) return []
   if (typeOf(schema) !== 'object') {
     const field = readField(ONLY_FIELD, schema, true)

@@ -7,6 +7,9 @@ import { isProbeMark, MARK_MS, PROBE_HEADER } from '../../core/incoming/probe-ma
 import { signBody } from '../../core/incoming/signature.ts'
 import { isoTime } from '../../core/time.ts'
 
+// Imported, this module would load all of undici. See decision 67.
+const { request: httpRequest } = process.getBuiltinModule('node:http')
+
 /** Marks that are remembered as used; beyond them, a mark is not believed. */
 const MAX_USED = 1_000
 
@@ -41,9 +44,6 @@ class KnownProbes {
     return true
   }
 }
-
-// Imported, this module would load all of undici. See decision 67.
-const { request } = process.getBuiltinModule('node:http')
 
 const ANSWER_WITHIN_MS = 5_000
 const EVENT_ID = 'evt_upshot_probe'
@@ -91,7 +91,7 @@ export class SelfProbe {
 async function post(url: string, { headers, body }: { headers: Record<string, string>; body: Buffer }) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
-  request(
+  httpRequest(
     url,
     { method: 'POST', agent: false, headers: { ...headers, 'Content-Length': body.length }, signal },
     resolve,

@@ -230,7 +230,7 @@ function explainEnd(error: unknown, signal: AbortSignal): { code: string; messag
 const CHUNK_BYTES = 256 * 1024
 
 /** Copies a file to a new path. `mayCopy` returns the bytes of the next chunk, or throws. */
-export async function copyFile(
+async function copyFile(
   { from, to }: { from: string; to: string },
   { mayCopy, onCopied }: { mayCopy: () => number; onCopied: (bytes: number) => void },
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { FilesFor } from '../../engine/worker-parts.ts'
 import { createFilesClient, type FilesClient, type FilesLogLine } from '../../files/index.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
-import { type Sandbox, type SandboxEvent, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
+import { type Entry, type Sandbox, type SandboxEvent, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** Options of the testbed's sandbox. Directory, clock and seed belong to the testbed. */
@@ -175,5 +175,32 @@ export async function addAccounts(
   for (const name of names) {
     const access = { baseUrl: 'http://127.0.0.1', apiKey: 'sk_sandbox_testbed', fallbackKey: null }
     await store.saveAccount(planAccount({ name, ...access, plan: 'enterprise', storages }, now))
+  }
+}
+
+type SandboxStorage = ReturnType<Sandbox['storage']>
+
+/** A storage as its user sees it. */
+export interface TestStorage {
+  /** Writes a file and the folders above it. */
+  put(path: string, content: string | Uint8Array): Promise<Entry>
+  /** The bytes of a file. Throws `not_found`. */
+  get(path: string): Promise<Buffer>
+  /** Everything beneath a folder, in order of path. Default `/`. */
+  list(folder?: string): Promise<Entry[]>
+  /** Deletes a file, or a folder with everything in it. Throws `not_found`. */
+  remove(path: string): Promise<void>
+}
+
+/** A storage that opens with its first call. */
+export function openTestStorage(open: () => Promise<SandboxStorage>): TestStorage {
+  return {
+    put: async (path, content) => (await open()).put(path, content),
+    get: async (path) => (await open()).read(path),
+    remove: async (path) => (await open()).remove(path),
+    async list(folder = '/') {
+      const above = folder.endsWith('/') ? folder : `${folder}/`
+      return (await open()).list().filter((entry) => entry.path.startsWith(above))
+    },
   }
 }

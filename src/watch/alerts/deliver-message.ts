@@ -48,7 +48,7 @@ async function sendPatiently(channel: AlertChannel, message: AlertMessage, { clo
 }
 
 /** Sends a message once. Rejects with a line that says why the channel did not take it. */
-export function sendMessage(
+function sendMessage(
   channel: AlertChannel,
   message: AlertMessage,
   options: { now: number; signal: AbortSignal },

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time.ts'
-import type { Span } from './span.ts'
+import type { Span } from './plan-spans.ts'
 
 /** Spans of one request, and spans that wait for theirs; later ones are dropped. */
 const MAX_BATCH = 512

@@ -1,7 +1,6 @@
 import type { AboutRun, Caller, Notice } from '../../core/notices.ts'
 import { callSpanIdOf, traceIdOf } from '../../core/runs/trace.ts'
-import { planSpans } from './plan-spans.ts'
-import type { Span } from './span.ts'
+import { planSpans, type Span } from './plan-spans.ts'
 import type { SpanQueue } from './span-queue.ts'
 
 /** Spans of unsettled passes; beyond, they are sent before their checkpoints are saved. */

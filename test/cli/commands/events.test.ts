@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sendEvent } from '../../../src/app/send/deliver.ts'
+import { sendEvent } from '../../../src/app/deliver.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'

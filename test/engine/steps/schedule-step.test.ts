@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { callable, defineWorkflow } from '../../../src/author/index.ts'
-import type { ScheduleRequest } from '../../../src/author/steps/schedules.ts'
+import type { ScheduleRequest } from '../../../src/author/steps/step-options.ts'
 import type { CallableTrigger } from '../../../src/author/trigger.ts'
 import type { AnyWorkflow } from '../../../src/author/workflow.ts'
 import { MAX_DEPTH } from '../../../src/core/runs/wait.ts'

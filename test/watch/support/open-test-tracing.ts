@@ -1,4 +1,4 @@
-import type { Span } from '../../../src/watch/traces/span.ts'
+import type { Span } from '../../../src/watch/traces/plan-spans.ts'
 import { Tracing } from '../../../src/watch/traces/tracing.ts'
 import { NOW } from './run-notices.ts'
 

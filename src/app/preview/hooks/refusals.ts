@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { describeUndeclared, findUndeclared, type UndeclaredEffect } from '../../../engine/pass/outside/undeclared.ts'
 
-export type Call = (...given: never[]) => unknown
+type Call = (...given: never[]) => unknown
 type Owner = Record<string, unknown>
 
 let refused: UndeclaredEffect[] = []
@@ -19,7 +19,7 @@ export function takeRefused(run: string | null): UndeclaredEffect[] {
  * A request, or something that cannot be judged. Null: nothing is sent yet, so a read may. Absent:
  * it is no matter of the network, so no step may.
  */
-export type Sends = { method: string } | 'network' | null | undefined
+type Sends = { method: string } | 'network' | null | undefined
 
 /** The call that is made now, noted as refused; null where a step declares it. */
 export function note(call: string, sends?: Sends): UndeclaredEffect | null {

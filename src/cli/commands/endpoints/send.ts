@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import { deliver } from '../../../app/send/deliver.ts'
+import { deliver } from '../../../app/deliver.ts'
 import { refuse, UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'

@@ -9,7 +9,7 @@ import { call, type Operations } from '../../open/operations.ts'
 export type Entry = AnswerOf<'GET /files/:storage/find'>
 
 /** A folder of a storage, such as `storage_a:/reports`. */
-export interface Place {
+interface Place {
   /** By our name or the service's. */
   storage: string
   path: string

@@ -8,7 +8,7 @@ import { addSchemaOptions, readSchemaOptions } from '../../operate/schema-option
 const FILTER = z.object(runFilter)
 
 /** The selection of the options, by the names of the API. */
-export type RunChoice = z.input<typeof FILTER>
+type RunChoice = z.input<typeof FILTER>
 
 /** How the fields of the filter are named on the command line. */
 export const RUN_NAMES = { flags: { needsPerson: 'waiting-for-me' }, without: ['q', 'parent', 'resolved'] }

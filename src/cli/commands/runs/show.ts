@@ -7,15 +7,16 @@ import { commandClock } from '../../command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { formatFailure, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { describeProgress, drawBar } from '../../terminal/run-progress.ts'
 import { type Column, formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
 import { formatFindings, formatHeld } from '../safety/plan/plan-view.ts'
 import {
   describeCause,
   describeOrigin,
+  describeProgress,
   describeReason,
   describeResolution,
   describeTags,
+  drawBar,
   styleStatus,
 } from './run-view.ts'
 

@@ -2,7 +2,7 @@ import { isPlainObject } from '../../json.ts'
 import { foldText, mergeTexts, type TextShape } from './text-shape.ts'
 
 /** Levels of a body that a shape tells apart; what lies deeper may be anything. */
-export const MAX_DEPTH = 12
+const MAX_DEPTH = 12
 
 /** Names of one object that are told apart; one with more is a record of one kind of value. */
 export const MAX_NAMES = 500

@@ -1,8 +1,9 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
-import { ActNow } from '../../parts/act.tsx'
+import { Act, ActNow, SecretOnce } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Field } from '../../parts/fields.tsx'
 import { Tabs } from '../../parts/find.tsx'
 import { ListTable } from '../../parts/list.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
@@ -14,7 +15,6 @@ import { countOf, formatCount } from '../../words/format.ts'
 import { Alerts } from './alerts.tsx'
 import { Health } from './health.tsx'
 import { Retention } from './retention.tsx'
-import { Tokens } from './tokens.tsx'
 
 /** The tabs, with the role that each asks for. */
 const TABS = [
@@ -160,6 +160,62 @@ function Settings() {
       </div>
       <Loaded of={settings}>
         {({ items }) => <DataTable label="Settings" columns={SETTINGS} rows={items} keyOf={({ setting }) => setting} />}
+      </Loaded>
+    </div>
+  )
+}
+
+const COLUMNS: readonly Column<AnswerOf<'GET /tokens'>['items'][number]>[] = [
+  { title: 'Token', width: '180px', cell: ({ name }) => name },
+  { title: 'Role', width: '110px', cell: ({ role }) => role },
+  { title: 'Made', width: '100px', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { title: 'Ends', width: '100px', cell: ({ expiresAt }) => <When at={expiresAt} /> },
+  { title: 'Last used', width: '100px', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
+  {
+    title: '',
+    cell: ({ id, revokedAt }) =>
+      revokedAt !== null ? (
+        <span className="quiet">revoked</span>
+      ) : (
+        <ActNow label="Revoke" look="danger plain" to="DELETE /tokens/:id" input={{ params: { id } }} />
+      ),
+  },
+]
+
+const NEW: readonly Field[] = [
+  { name: 'name', label: 'Name', isRequired: true, example: 'ci' },
+  { name: 'role', label: 'Role', options: ['viewer', 'operator', 'admin'] },
+]
+
+/** Tokens of programs. A secret is shown once. */
+function Tokens() {
+  const tokens = useApi('GET /tokens', {})
+  return (
+    <div className="stack">
+      <div className="row">
+        <span className="push">
+          <Act
+            label="New token…"
+            title="New token"
+            action="Make the token"
+            fields={NEW}
+            to="POST /tokens"
+            then={({ secret }) => <SecretOnce secret={secret} />}
+          >
+            <p className="quiet">It ends after 90 days.</p>
+          </Act>
+        </span>
+      </div>
+      <Loaded of={tokens}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No token yet.">
+              <p>A token lets a program use the API with a role of its own.</p>
+            </Empty>
+          ) : (
+            <DataTable label="Tokens" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
+          )
+        }
       </Loaded>
     </div>
   )

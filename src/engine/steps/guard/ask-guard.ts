@@ -142,7 +142,7 @@ function isPlanned({ run }: Pass): boolean {
 }
 
 /** The source of an effect, as limits and stops count it. */
-export function sourceOf({ run, spellings }: Pass, { target }: Pick<Checkpoint, 'target'>) {
+function sourceOf({ run, spellings }: Pass, { target }: Pick<Checkpoint, 'target'>) {
   const storage = target === null ? null : findStorage(target.slice(0, target.indexOf(':')), spellings)
   return { workflow: run.workflow, account: accountOf(run.cause), storage }
 }

@@ -119,7 +119,7 @@ type AskedPage = Required<Omit<FileQuery, 'pageToken'>> & { pageToken: string | 
 const DEFAULT_PER_PAGE = 20
 
 /** The page in a reply. Throws `ProtocolError` for a reply on which nobody should act. */
-export function readPage(call: Call, asked: AskedPage, reply: Reply): FilePage {
+function readPage(call: Call, asked: AskedPage, reply: Reply): FilePage {
   const found = parseItems(reply.data)
   if (found === null) throw new ProtocolError('The reply has no list of entries.', factsOf(call))
   if (found.nextToken === 'unusable')

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, vi } from 'vitest'
-import { drawFrame } from '../../../../src/cli/commands/watch/top/draw-frame.ts'
 import type { Frame } from '../../../../src/cli/commands/watch/top/read-frame.ts'
+import { drawFrame } from '../../../../src/cli/commands/watch/top/top.ts'
 import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
 import { widthOf } from '../../../../src/cli/terminal/table.ts'
 import { isoTime } from '../../../../src/core/time.ts'

@@ -1,10 +1,15 @@
 import { z } from 'zod'
-import { type ErrorCode, UpshotError } from '../../core/errors.ts'
-import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
-import { activeSecrets, type Endpoint } from '../../core/incoming/endpoint.ts'
-import type { ServiceEvent } from '../../core/incoming/event.ts'
-import { signBody } from '../../core/incoming/signature.ts'
-import { parseJson } from '../../core/json.ts'
+import type { Trials } from '../admin/ports/surroundings.ts'
+import { type ErrorCode, UpshotError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { VERDICTS, type Verdict } from '../core/incoming/delivery.ts'
+import { activeSecrets, type Endpoint, newSecret } from '../core/incoming/endpoint.ts'
+import { type ServiceEvent, TEST_EVENT } from '../core/incoming/event.ts'
+import { markProbe, PROBE_HEADER } from '../core/incoming/probe-mark.ts'
+import { signBody } from '../core/incoming/signature.ts'
+import { parseJson } from '../core/json.ts'
+import type { ReadStore } from '../core/store/store.ts'
+import { isoTime } from '../core/time.ts'
 
 /** Time for a receiver to commit and answer. */
 const ANSWER_WITHIN_MS = 10_000
@@ -12,7 +17,7 @@ const ANSWER_WITHIN_MS = 10_000
 /** Bytes that are read of an answer, which may come from any server. */
 const MAX_ANSWER_BYTES = 65_536
 
-export interface Answer {
+interface Answer {
   status: number
   /** The verdict, if our receiver accepted the delivery; null otherwise. */
   verdict: Verdict | null
@@ -84,7 +89,7 @@ const REFUSALS: Record<number, ErrorCode> = {
 }
 
 /** The receiver of a delivery, and the time of its signature. */
-export interface Target {
+interface Target {
   endpoint: Endpoint
   /** The base URL of the endpoint's address. */
   receiver: string
@@ -118,4 +123,32 @@ export function deliverSigned(
   }
   const headers = signBody(endpoint.scheme, secret, { id, body }, now)
   return deliver(`${receiver}/hooks/${endpoint.path}`, { body, headers, signal })
+}
+
+type Trial = Trials['trials'][number]
+
+/**
+ * Sends a signed, a forged and a repeated delivery, and checks that the event is stored once. The
+ * forged one is marked as a probe, so that it does not look like an attack.
+ */
+export async function tryEndpoint(store: ReadStore, target: Target & { probeKey: Uint8Array }): Promise<Trials> {
+  const { endpoint, receiver, now, signal } = target
+  const id = newId('evt', now)
+  const data = { message: 'Sent by the command "endpoints test". It starts no workflow of "*".' }
+  const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, created: isoTime(now), data }))
+  const signature = signBody(endpoint.scheme, newSecret(endpoint.scheme), { id, body }, now)
+  const forgery = { ...signature, [PROBE_HEADER]: markProbe(target.probeKey, endpoint.path, now) }
+
+  const trials = [
+    judge('signed', 'accepted', await deliverSigned({ id, body }, target)),
+    judge('forged', 'refused', await deliver(`${receiver}/hooks/${endpoint.path}`, { body, headers: forgery, signal })),
+    judge('repeated', 'duplicate', await deliverSigned({ id, body }, target)),
+  ]
+  const events = (await store.findEvents(id)).filter((event) => event.account === endpoint.account)
+  return { event: id, trials, isStored: events.length === 1 && events[0]?.body === body.toString() }
+}
+
+function judge(sent: Trial['sent'], expected: string, { status, verdict }: Answer): Trial {
+  const got = verdict ?? (status === 401 ? 'refused' : `HTTP ${status}`)
+  return { sent, expected, got, status, isRight: got === expected }
 }

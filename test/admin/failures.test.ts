@@ -29,7 +29,7 @@ test('an operation that resolves needs a reason, which each run keeps with the p
   const { store, ask } = await startConsole()
   const start = (reason?: string) => {
     const body = JSON.stringify({ kind: 'resolve', filter: { status: 'failed', resolved: 'false' }, reason })
-    return ask('/operations', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    return ask('/operations', { method: 'POST', body })
   }
   const run = await failRun(store, NOW + 1_000)
   const refused = await start()

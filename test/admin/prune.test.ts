@@ -37,8 +37,7 @@ test('a second prune is refused while one is under way, and only an admin may as
     return counts
   }
   const { ask, get, makeToken } = await startConsole({ surroundings: { ...testSurroundings(), prune } })
-  const post = (headers = {}) =>
-    ask('/retention/prune', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...headers } })
+  const post = (headers = {}) => ask('/retention/prune', { method: 'POST', body: '{}', headers })
   const first = post()
   await begun.promise
   expect((await get('/retention')).isPruning).toBe(true)

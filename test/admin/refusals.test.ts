@@ -12,8 +12,7 @@ async function openRefusing() {
   await store.addEndpoint({ ...planEndpoint({ name: 'shop' }, clock.now()), status: 'learning' })
   await store.addEndpoint(planEndpoint({ name: 'sandbox' }, clock.now()))
   const send = async (method: string, path: string, body?: object) => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await ask(path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+    const response = await ask(path, { method, ...(body ? { body: JSON.stringify(body) } : {}) })
     const { detail = '', fix = '' } = ((await response.json()) ?? {}) as { detail?: string; fix?: string }
     return { status: response.status, detail, fix }
   }
@@ -44,7 +43,7 @@ test('a dry run of a change of an endpoint or an account answers what would be s
     ['PUT', '/accounts/second', { apiKey: 'sk_sandbox_1', baseUrl: 'http://127.0.0.1:1/v1' }],
   ] as const)
     expect({ path, ...(await send(method, path, { ...body, isDryRun: true })) }).toMatchObject({ path, status: 200 })
-  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"isDryRun":true}' }
+  const request = { method: 'POST', body: '{"isDryRun":true}' }
   expect(await (await ask('/endpoints/shop/rotate', request)).json()).toMatchObject({
     ...{ secret: null, endpoint: { secrets: { length: 2 } } },
   })

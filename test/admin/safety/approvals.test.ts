@@ -23,8 +23,7 @@ async function startHeld() {
   const [approval] = (await console.get('/approvals?status=open')).items
   const id = String(approval?.id)
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
-    const all = { 'content-type': 'application/json', ...headers }
-    const response = await ask(path, { method: 'POST', headers: all, body: JSON.stringify(body) })
+    const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
   return { ...console, id, post, lease }

@@ -102,9 +102,14 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
   const base = `${origin}${parts.access.basePath}`
   const api = `${base}/api/v1`
 
-  /** Asks as the owner of the file, unless other headers are given. */
-  const ask = (path: string, { headers, ...request }: RequestInit = {}) =>
-    fetch(`${api}${path}`, { headers: { authorization: `Bearer ${FILE_TOKEN}`, ...headers }, ...request })
+  /** Asks as the owner of the file, with a body of JSON, unless other headers are given. */
+  const ask = (path: string, { headers, ...request }: RequestInit = {}) => {
+    const form = request.body === undefined ? {} : { 'content-type': 'application/json' }
+    return fetch(`${api}${path}`, {
+      headers: { authorization: `Bearer ${FILE_TOKEN}`, ...form, ...headers },
+      ...request,
+    })
+  }
 
   return {
     store,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Run } from '../../../../src/core/runs/run.ts'
 import { planAdmission } from '../../../contract/support/ask-admission.ts'
-import { queueRun } from '../../../support/fixtures.ts'
+import { checkpoint, queueRun } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'
 import { failRun, openTestProject, statusOf, test } from '../../support/test-project.ts'
 
@@ -62,4 +62,18 @@ test('runs retry asks with the number of selected runs, and changes nothing unde
   expect(await Promise.all(ids.map((id) => statusOf(store, id)))).toEqual(['pending', 'pending'])
   const none = await cli('runs', 'retry', '--since', '2099-01-01')
   expect(none).toMatchObject({ exit: 0, json: { data: { done: 0 } } })
+})
+
+test('runs resume --restart asks even for a run by name, and begins without the steps of before', async () => {
+  const { store, cli } = await openTestProject()
+  const id = await queueRun(store, 'evt_1', 'count', Date.now())
+  const [run] = await store.claimRuns('wrk_1', 1, Date.now())
+  if (!run) throw new Error('a run was queued')
+  await store.saveCheckpoint(run.lease, checkpoint('a'))
+  await store.parkRun(run.lease, { dueAt: null, reason: 'diverged' })
+  const restart = (...args: string[]) => cli('runs', 'resume', id, '--restart', ...args)
+  expect(await restart()).toMatchObject({ exit: 3, json: { error: { code: 'needs_confirmation' } } })
+  expect(await store.listSteps(id)).toHaveLength(1)
+  expect((await restart('--yes')).json.data).toMatchObject({ done: 1 })
+  expect([await statusOf(store, id), await store.listSteps(id)]).toEqual(['pending', []])
 })

@@ -91,3 +91,24 @@ test('a raised concurrency limit also admits the runs that are in line already',
   latches.stayOpen()
   await awaitRuns(engine, haveStatus({ completed: 5 }))
 })
+
+test('a singleton replaces its run even while no slot is free', async ({ engine }) => {
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'replacing',
+    on: '*',
+    singleton: { onConflict: 'cancel' },
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const worker = await engine.start([workflow], { slots: 1, admitsAhead: () => true })
+  const [old = ''] = await sendEvents(engine, workflow, [{}], [worker])
+  await awaitRuns(engine, () => latches.started.length === 1)
+  const [young = ''] = await sendEvents(engine, workflow, [{}], [worker])
+  await awaitRuns(engine, () => latches.started.includes(young))
+  expect(await engine.store.findRun(old)).toMatchObject({
+    status: 'canceled',
+    reason: `singleton: replaced by ${young}`,
+  })
+  latches.open(young)
+  await awaitRuns(engine, haveStatus({ canceled: 1, completed: 1 }))
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
@@ -7,6 +8,26 @@ import { makeDatabase } from '../../support/postgres-store.ts'
 import { awaitBlocked, openTwo } from './support/open-two.ts'
 
 const ASK = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
+
+async function invokeChild(store: Store, parent: Lease, run: string): Promise<Lease> {
+  const invoke = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+  await store.saveCheckpoint(parent, ASK, undefined, { invoke })
+  return (await claimNext(store)).lease
+}
+
+test('a parent that parks while its child ends is always woken', async () => {
+  const { one, two } = await openTwo()
+  for (let pair = 0; pair < 60; pair++) {
+    await queueRun(one, `evt_${pair}`)
+    const parent = (await claimNext(one)).lease
+    const child = await invokeChild(one, parent, `run_child_${pair}`)
+    await Promise.all([
+      two.completeRun(child, 'null', NOW),
+      one.parkRun(parent, { dueAt: null, reason: 'waits', awaits: ['ask'] }),
+    ])
+    expect((await one.claimRuns('wrk_1', 1, NOW)).map(({ lease }) => lease.runId)).toEqual([parent.runId])
+  }
+})
 
 test('a step of a worker is refused when its run is taken over before the commit', async () => {
   const { one, session } = await openTwo()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
+import { listIssues } from '../core/json.ts'
 import { isPriority, MAX_PRIORITY } from '../core/runs/admission.ts'
 import { MAX_STEPS } from '../core/runs/step.ts'
 import { workflowGuard } from '../core/safety/guard-schema.ts'
@@ -43,7 +44,9 @@ export function defineWorkflow<On extends Trigger, Output>(
 ): Workflow<On, Output> {
   const checked = workflowSchema.safeParse(options)
   if (!checked.success) {
-    const faults = checked.error.issues.map((issue) => `${issue.path.join('.') || 'definition'}: ${issue.message}`)
+    const faults = listIssues(checked.error.issues).map(
+      (issue) => `${issue.path.join('.') || 'definition'}: ${issue.message}`,
+    )
     throw new UpshotError('invalid_workflow', `Workflow "${options?.id}" is not valid. ${faults.join('; ')}`)
   }
   return { ...options, kind: 'workflow' }

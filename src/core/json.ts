@@ -66,10 +66,35 @@ export function parseJson(text: string): unknown {
 
 /** Where a value does not fit its schema, with each place below `name`. */
 export function describeIssues(name: string, { issues }: { issues: readonly Issue[] }): string {
-  return issues.map(({ path, message }) => `${[name, ...path.map(String)].join('.')}: ${message}`).join('; ')
+  return listIssues(issues)
+    .map(({ path, message }) => `${[name, ...path.map(String)].join('.')}: ${message}`)
+    .join('; ')
 }
 
+/**
+ * Issues that say what is wrong. A union has "Invalid input" alone: the issues of its one near part
+ * are better. A record's key has issues of its own, too.
+ */
+export function listIssues(issues: readonly Issue[]): Issue[] {
+  return issues.flatMap((issue) => {
+    const near = issue.errors?.filter((part) => !part.some(isOfAnotherKind)) ?? []
+    const below = (near.length === 1 ? near[0] : issue.code === 'invalid_key' && issue.issues) || []
+    if (below.length === 0) return [issue]
+    return listIssues(below).map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
+  })
+}
+
+function isOfAnotherKind({ code, path }: Issue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
+}
+
+/** An issue of zod. */
 interface Issue {
   path: readonly PropertyKey[]
   message: string
+  code?: string | undefined
+  /** Of a union: the issues of each part. */
+  errors?: readonly (readonly Issue[])[]
+  /** Of a record's key. */
+  issues?: readonly Issue[]
 }

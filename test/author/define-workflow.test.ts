@@ -21,7 +21,8 @@ describe('defineWorkflow', () => {
     ['a wait that is a list', { batch: { size: 2, wait: ['5s'] } }, /batch\.wait: must be a duration/],
     ['a pause that is not a duration', { retry: { min: 'soon' } }, /retry\.min: must be a duration/],
     ['a timeout that is not a duration', { timeout: { step: '5 parsecs' } }, /timeout\.step: must be a duration/],
-    ['a limit of nothing', { concurrency: { limit: 0 } }, /concurrency/],
+    ['a limit of nothing', { concurrency: { limit: 0 } }, /concurrency\.limit: Too small/],
+    ['an unknown part of a limit', { concurrency: { limt: 3 } }, /concurrency\.limit: .*Unrecognized key: "limt"/],
     ['three limits', { concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] }, /concurrency/],
     ['a throttle without a time', { throttle: { limit: 1, per: 0 } }, /throttle\.per: must be longer than 0/],
     [
@@ -30,7 +31,7 @@ describe('defineWorkflow', () => {
       /throttle\.key: must be a function/,
     ],
     ['a priority out of range', { priority: 101 }, /priority: must be a whole number from -100 to 100, or a function/],
-    ['an unknown rule for conflicts', { singleton: { onConflict: 'fail' } }, /singleton/],
+    ['an unknown rule for conflicts', { singleton: { onConflict: 'fail' } }, /singleton\.onConflict: Invalid option/],
     ['a batch of nothing', { batch: { size: 0, wait: '1s' } }, /batch\.size/],
     [
       'a batch and a debounce',

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { ACCESS_ROLES } from '../../core/access/role.ts'
 import { MAX_LOAD_MS } from '../../core/blockage.ts'
 import { UpshotError } from '../../core/errors.ts'
+import { listIssues } from '../../core/json.ts'
 import { DEFAULT_MAX_STEPS, MAX_STEPS } from '../../core/runs/step.ts'
 import { DEFAULT_GUARD } from '../../core/safety/guard.ts'
 import { guardSchema } from '../../core/safety/guard-schema.ts'
@@ -27,7 +28,7 @@ export const PUBLIC_URL_LOOKS_LIKE =
 
 /** Parses to the address without a slash at its end: paths are appended to it. */
 export const publicUrl = z
-  .url({ protocol: /^https?$/, error: `should be ${PUBLIC_URL_LOOKS_LIKE}` })
+  .url({ protocol: /^https?$/, error: `should be ${PUBLIC_URL_LOOKS_LIKE}`, abort: true })
   .refine(isFitPublicUrl, `should be ${PUBLIC_URL_LOOKS_LIKE}`)
   .transform((text) => {
     const { origin, pathname } = new URL(text)
@@ -245,7 +246,7 @@ export async function loadConfigFile(path: string): Promise<Settings> {
   const content = await readConfigFile(path)
   const parsed = configFile.safeParse(content)
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(
+    const faults = listIssues(parsed.error.issues).map(
       (issue) => `  ${issue.path.join('.') || '(default export)'}: ${issue.message}`,
     )
     throw new UpshotError('invalid_config', `${path} is not valid:\n${faults.join('\n')}`)

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { UpshotError } from '../../core/errors.ts'
+import { describeError, describeLoadFault, UpshotError } from '../../core/errors.ts'
 import type { LoopWatch } from './break-loop.ts'
 
 /** After the time is over, a timer of a thread that is not blocked comes within this. */
@@ -12,8 +12,8 @@ const GRACE_MS = 1_000
 const MESSAGE_MS = 200
 
 /**
- * Imports a module of the author's into this thread. Throws `invalid_config` where it takes longer,
- * with the line of a loop without end, which another thread breaks. A debugger may take its time.
+ * Imports a module of the author's into this thread. Throws `invalid_config` where it throws, or
+ * takes longer. Another thread breaks a loop without end, for its line; a debugger has its time.
  */
 export async function importWithin<Module>(path: string, ms: number): Promise<Module> {
   const { href } = pathToFileURL(path)
@@ -32,7 +32,10 @@ export async function importWithin<Module>(path: string, ms: number): Promise<Mo
   try {
     return await Promise.race([import(href), late.promise])
   } catch (error) {
-    if (error !== null) throw error
+    if (error !== null) {
+      const fault = describeLoadFault(describeError(error))
+      throw new UpshotError('invalid_config', `${path} cannot be loaded: ${fault}`, { cause: error })
+    }
     const isBroken = Atomics.load(isOver, 0) !== 0
     if (isBroken) await sleep(MESSAGE_MS)
     const where = isBroken

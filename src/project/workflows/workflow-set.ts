@@ -1,6 +1,6 @@
 import { codeHashOf, describeTrigger, describeWorkflow, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import { describeError, type Failure, findAuthorFrame, UpshotError } from '../../core/errors.ts'
+import { describeError, describeLoadFault, type Failure, UpshotError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { BrokenModule, LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
@@ -103,9 +103,7 @@ export class WorkflowSet {
 /** A fault with what to do. Errors of ours say so themselves. */
 function explain(error: Failure): string {
   if (error.name === UpshotError.name) return error.message
-  const place = findAuthorFrame(error)
-  const where = place === null ? '' : ` (at ${place})`
-  return `${error.name}: ${error.message}${where}. Mend the module, then start the app again.`
+  return `${describeLoadFault(error)}. Mend the module, then start the app again.`
 }
 
 /** Checked here so that a bad cron line breaks its own workflow, not the scheduler. */

@@ -20,14 +20,19 @@ test.each([
   'https://a.com/?x=1',
   'ftp://a.com',
 ])('the public address of a project file must not be %s', async (given) => {
-  await expect(loadConfigFile(writeConfig(given))).rejects.toThrow(/publicUrl: should be the https address/)
+  await expect(loadConfigFile(writeConfig(given))).rejects.toThrow(
+    /^[^\n]*\n {2}publicUrl: should be the https address[^\n]*$/,
+  )
 })
 
 test.each([
   [{ drain: '1 second' }, /drain: must be a duration/],
   [{ drain: -1 }, /drain: must be a duration/],
   [{ files: { burst: 0 } }, /files\.burst/],
-  [{ files: { burst: { shop: 1.5 } } }, /files\.burst/],
+  [{ files: { burst: { shop: 1.5 } } }, /files\.burst\.shop: Invalid input: expected int/],
+  [{ reconcile: { storage_z: {} } }, /reconcile\.storage_z: must be storage_a, /],
+  [{ reconcile: { storage_a: { budget: 'much' } } }, /reconcile\.storage_a\.budget: must be a share such as "10%"/],
+  [{ alerts: { channels: { 'a b': { kind: 'slack', url: '$A' } } } }, /alerts\.channels\.a b: (?!Invalid)/],
   [{ retention: { runs: 'always' } }, /retention\.runs: must be a duration such as "30d", or "forever"/],
   [{ retention: { payloads: 9e15 } }, /retention\.payloads: must be a duration/],
   [{ retention: { files: '59d' } }, /retention\.files: must be at least 60d/],

@@ -66,17 +66,17 @@ export function describeReason({
   status,
   reason,
   dueAt,
-  awaits,
+  needsPerson,
   isInLine,
   error,
   resolution,
-}: ShownRun): string | null {
+}: Pick<ShownRun, 'status' | 'reason' | 'dueAt' | 'needsPerson' | 'isInLine' | 'error' | 'resolution'>): string | null {
   if (status === 'failed' && resolution) return `resolved: ${resolution.reason}`
   if (status === 'failed') return error?.message ?? null
   // The reason of a run in line names what it waits behind.
   if (isInLine) return reason
   if (status === 'waiting') {
-    const until = dueAt === null ? (awaits ? null : 'waits for a person') : `until ${formatMoment(dueAt)}`
+    const until = dueAt === null ? (needsPerson ? 'waits for a person' : null) : `until ${formatMoment(dueAt)}`
     return [reason, until, error?.message].filter((part) => part !== null && part !== undefined).join(', ')
   }
   return reason

@@ -16,10 +16,11 @@ import {
   formatDuration,
   formatMoment,
   shellWord,
+  steady,
 } from '../../src/dashboard/words/format.ts'
 import { ceilingOf, foldHours, nameHour } from '../../src/dashboard/words/hours.ts'
 import { placeNodes } from '../../src/dashboard/words/place-nodes.ts'
-import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
+import { canRetry, causeOf, type Run, type Step, tookMs, whyOf } from '../../src/dashboard/words/runs.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
 
 const AT = Date.UTC(2026, 10, 22, 12)
@@ -206,4 +207,13 @@ test('a search completes its last word: the name of a filter, then a value, and 
   for (const text of ['', 'status:failed ', 'status:failed', 'tag:customer', 'note:x']) {
     expect(completeFilter(text, filters), text).toEqual([])
   }
+})
+
+test('no text of others turns the direction of what is read beside it', () => {
+  const turned = '/in/\u202efdp.exe'
+  const shown = '/in/⟨U+202e⟩fdp.exe'
+  expect([steady(turned), steady('/in/é😀')]).toEqual([shown, '/in/é😀'])
+  const approval = { kind: 'question', openItems: 0, items: 0, status: 'open', why: turned } as const
+  expect(nameApproval(approval)).toBe(shown)
+  expect(whyOf({ error: null, reason: turned })).toBe(shown)
 })

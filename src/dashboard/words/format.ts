@@ -85,3 +85,8 @@ export function toggled<Thing>(selection: ReadonlySet<Thing>, thing: Thing): Rea
   if (!next.delete(thing)) next.add(thing)
   return next
 }
+
+/** A text of others. A character that would turn its direction is shown as its number. */
+export function steady(text: string): string {
+  return text.replace(/\p{Bidi_Control}/gu, (turn) => `⟨U+${turn.charCodeAt(0).toString(16).padStart(4, '0')}⟩`)
+}

@@ -10,7 +10,7 @@ import { Card, DetailPage } from '../../parts/page.tsx'
 import { type Fact, hrefOfEvent, hrefOfWorkflow, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { countOf, formatDuration } from '../../words/format.ts'
+import { countOf, formatDuration, steady } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
 import { CompareCard } from './compare-card.tsx'
 import { DataCard } from './data-card.tsx'
@@ -56,7 +56,7 @@ export default function RunPage({ id }: { id: string }) {
 
 function Why({ run }: { run: Run }) {
   const { error, reason, dueAt, resolution } = run
-  const why = error ? `${error.name}: ${error.message}` : reason
+  const why = error ? steady(`${error.name}: ${error.message}`) : reason && steady(reason)
   return (
     <>
       <ProgressBar run={run} />

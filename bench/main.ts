@@ -10,6 +10,7 @@ import { killChildren, startProcess } from './processes/child.ts'
 import { type Machine, measureMachine, measureSpeed } from './report/machine.ts'
 import { createPatience } from './report/patience.ts'
 import type { Result } from './report/result.ts'
+import { annotations } from './suites/annotations.ts'
 import { appBelt } from './suites/app-belt.ts'
 import { appProcess } from './suites/app-process.ts'
 import { backlog } from './suites/backlog.ts'
@@ -40,7 +41,6 @@ import { searched } from './suites/searched.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
 import { sweeps } from './suites/sweeps.ts'
-import { told } from './suites/told.ts'
 import { traces } from './suites/traces.ts'
 import { turns } from './suites/turns.ts'
 
@@ -57,7 +57,7 @@ const SUITES: readonly Suite[] = [
   blocked,
   searched,
   questions,
-  told,
+  annotations,
   pages,
   ledger,
   lists,

@@ -12,7 +12,7 @@ export async function transfer(t: Testbed, path: string, content: string, option
   const sandbox = await t.sandbox()
   const { done } = await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', path], ...options })
   const { status } = await done
-  return t.told(`transfer.${status}`)
+  return t.emitted(`transfer.${status}`)
 }
 
 /** Says how each run stands, with its steps. */

@@ -22,7 +22,7 @@ async function failTransfer(t: Testbed): Promise<ServiceEvent<string, { transfer
   const input = { from: ['storage_a', SOURCE], to: ['storage_b', TARGET], failAt: 0.5 } as const
   const { done } = await sandbox.transfers.start({ ...input, from: [...input.from], to: [...input.to] })
   const transfer = await done
-  return { ...t.told('transfer.failed'), data: { transfer } }
+  return { ...t.emitted('transfer.failed'), data: { transfer } }
 }
 
 interface Posted {

@@ -14,7 +14,7 @@ const HELLO = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
 
 async function drop(t: Testbed, path: string, bytes = 'hello'): Promise<ServiceEvent> {
   await t.storage('storage_a').put(path, bytes)
-  return t.told('file.created')
+  return t.emitted('file.created')
 }
 
 async function stored(t: Testbed): Promise<string[]> {

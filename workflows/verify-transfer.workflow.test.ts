@@ -31,7 +31,7 @@ async function transfer(
   const finishedAt = new Date(t.now()).toISOString()
   await t.advance('1m')
   await after?.(t)
-  return { ...t.told('transfer.completed'), data: { transfer: { ...record, finishedAt } } }
+  return { ...t.emitted('transfer.completed'), data: { transfer: { ...record, finishedAt } } }
 }
 
 const put = (service: 'storage_a' | 'storage_b', path: string, bytes: string) => (t: Testbed) =>
@@ -75,7 +75,7 @@ test('the report on a transferred folder says that only files are compared', asy
   const sandbox = await t.sandbox()
   await t.storage('storage_a').put(SOURCE, SENT)
   await (await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })).done
-  expect(outputOf(await follow(t, t.told('transfer.completed')))).toMatchObject({
+  expect(outputOf(await follow(t, t.emitted('transfer.completed')))).toMatchObject({
     verdict: 'unverifiable',
     reason: expect.stringContaining('a folder was transferred'),
   })

@@ -10,7 +10,7 @@ export default async function run(say: Say) {
   place.folder = folder.path
   const { crashes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     await t.storage('storage_a').put('/orders.csv', 'customer,total\nanna,10\nbert,20\n')
-    await t.send(t.told('file.created'))
+    await t.send(t.emitted('file.created'))
     return t.run(workflow).output
   })
   say(`ran ${crashes} times with a crash`)

@@ -6,7 +6,7 @@ import workflow from './two-accounts.workflow.ts'
 export default async function run(say: Say) {
   await using t = await testbed({ workflows: [workflow], accounts: ['archive'] })
   await t.storage('storage_a').put('/intake/letter.txt', 'Dear Anna')
-  const { data } = t.told('file.created')
+  const { data } = t.emitted('file.created')
   await t.send('file.created', data as object)
   await t.send('file.created', data as object, { account: 'archive' })
   tellRuns(t, say)

@@ -4,11 +4,11 @@ import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 import { Authenticator } from './access/authenticator.ts'
 import { CallerLimits } from './access/caller-limits.ts'
-import { type CookiePlace, cookieName } from './access/cookie.ts'
+import { type CookieScope, cookieName } from './access/cookie.ts'
 import { oidcRoutes } from './access/oidc-routes.ts'
 import type { AccessOptions } from './access/options.ts'
 import { ROUTES } from './contract/routes.ts'
-import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
+import { checkHost, checkOrigin, type OwnAddress } from './http/check-origin.ts'
 import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { staticPage } from './http/static-page.ts'
@@ -48,7 +48,7 @@ export async function createConsole(
   { port, runner }: { port: () => number; runner: Pick<BulkRunner, 'wake'> },
 ): Promise<Console> {
   const { access, store, page, metrics } = parts
-  const place = (): CookiePlace => ({
+  const place = (): CookieScope => ({
     port: port(),
     isHttps: access.url?.startsWith('https:') ?? false,
     basePath: access.basePath,
@@ -69,7 +69,7 @@ export async function createConsole(
       store,
       clock,
       authenticator,
-      cookiePlace: place,
+      cookieScope: place,
       facts,
       issuer,
       surroundings: parts.surroundings,
@@ -115,7 +115,7 @@ function mayCompress(request: Request, response: Response): boolean {
 }
 
 /** Sets the headers of every answer, and refuses foreign names. */
-function secure(place: () => OwnPlace): RequestHandler {
+function secure(place: () => OwnAddress): RequestHandler {
   return (request, response, next) => {
     response.set(SECURE_HEADERS)
     checkHost(request.headers, place())
@@ -124,7 +124,7 @@ function secure(place: () => OwnPlace): RequestHandler {
 }
 
 /** Refuses requests to the API that a foreign page sends. */
-function sameOrigin(place: () => OwnPlace): RequestHandler {
+function sameOrigin(place: () => OwnAddress): RequestHandler {
   return (request, _response, next) => {
     checkOrigin(request.headers, place())
     next()

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Failure } from '../core/errors.ts'
+import type { TagValue } from '../core/runs/annotations/tags.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
-import type { TagValue } from '../core/runs/told/tags.ts'
 import type { FilesApi } from '../core/service/files-api.ts'
 import type { Tick } from './cron.ts'
 import type { StepApi } from './steps/step-api.ts'

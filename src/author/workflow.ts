@@ -1,5 +1,5 @@
+import type { TagValue } from '../core/runs/annotations/tags.ts'
 import type { RetryOptions } from '../core/runs/retry.ts'
-import type { TagValue } from '../core/runs/told/tags.ts'
 import type { AfterFailure, BatchContext, CauseValue, DebounceContext, FailureContext, RunContext } from './context.ts'
 import type { KeyValue } from './event-keys.ts'
 import type {

@@ -7,7 +7,7 @@ import type { Publish } from '../core/notices.ts'
 import type { Clock } from '../core/time.ts'
 import type { Addressee, RawDelivery, Reception } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
-import { describeReception, type ToldReception } from './describe-reception.ts'
+import { describeReception, type ReportedReception } from './describe-reception.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import type { Peers, Share } from './limits/peers.ts'
 import { TokenBuckets } from './limits/token-buckets.ts'
@@ -160,7 +160,7 @@ export class DeliveryHandler {
     return { ...reception, facts: { ...facts, ...lookBack() } }
   }
 
-  #report({ id, receivedAt, request }: Arrival, reception: ToldReception): void {
+  #report({ id, receivedAt, request }: Arrival, reception: ReportedReception): void {
     const { clock, publish, ledger, alarm } = this.#parts
     const { endpointId, endpointName, verdict, facts } = reception
     publish(describeReception(id, reception, clock.now() - receivedAt))
@@ -173,7 +173,7 @@ export class DeliveryHandler {
 }
 
 /** As a command's probe stands in ledger and log. */
-function asProbe(reception: Reception): ToldReception {
+function asProbe(reception: Reception): ReportedReception {
   return { ...reception, verdict: 'probe', facts: { ...reception.facts, answered: reception.verdict } }
 }
 

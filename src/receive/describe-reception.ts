@@ -2,10 +2,10 @@ import type { Verdict } from '../core/incoming/delivery.ts'
 import type { Reception } from './accept-delivery.ts'
 
 /** A reception with the verdict that ledger and log get. */
-export type ToldReception = Omit<Reception, 'verdict'> & { verdict: Verdict }
+export type ReportedReception = Omit<Reception, 'verdict'> & { verdict: Verdict }
 
 /** The notice of a delivery that took `ms`. */
-export function describeReception(id: string, reception: ToldReception, ms: number) {
+export function describeReception(id: string, reception: ReportedReception, ms: number) {
   const { verdict, endpointId, endpointName, event, runs, workflows, facts } = reception
   return {
     kind: 'delivery.received',

@@ -4,7 +4,7 @@ import type { Publish } from '../core/notices.ts'
 import {
   type BackfillPlan,
   type CronTrigger,
-  type DuePlace,
+  type DueCursor,
   type DueSchedule,
   type DueTick,
   decideDueInSlices,
@@ -108,7 +108,7 @@ export class Scheduler {
   async #beginDue(now: number): Promise<void> {
     const handled = this.#handled
     this.#handled = new Map()
-    for (let after: DuePlace | undefined; !this.#stopped.signal.aborted; ) {
+    for (let after: DueCursor | undefined; !this.#stopped.signal.aborted; ) {
       const page = await this.#parts.store.listDueSchedules(now, { limit: PAGE, ...(after && { after }) })
       for (const due of page) {
         if (this.#working.has(due.id) || (this.#failed.get(due.id)?.at ?? 0) > now) continue

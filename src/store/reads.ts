@@ -50,7 +50,7 @@ const LISTED = {
   hooks: ['findHook', 'listHooks'],
   books: ['loadAlertBook', 'loadShapeBook', 'loadLimit'],
   sweeps: ['loadSweep', 'listSweeps', 'listSuspects', 'countFiles'],
-  findings: ['listToldFiles', 'hasOwnDelete', 'loadFileBook', 'findFinding', 'listFindings'],
+  findings: ['listReportedFiles', 'hasOwnDelete', 'loadFileBook', 'findFinding', 'listFindings'],
   seals: ['listSeals', 'listSealKeys', 'readSealState'],
   claims: ['findClaimable'],
   workflows: ['listWorkflows'],

@@ -1,12 +1,12 @@
 import type { Failure } from '../core/errors.ts'
+import type { Progress } from '../core/runs/annotations/progress.ts'
+import type { Tags } from '../core/runs/annotations/tags.ts'
 import type { Recovery } from '../core/runs/blame.ts'
 import type { ClaimedRun } from '../core/runs/claim.ts'
 import type { Lease } from '../core/runs/lease.ts'
 import { describeStale } from '../core/runs/lease.ts'
 import type { Successor } from '../core/runs/run.ts'
 import type { Checkpoint, PackedOutput, StepFailure } from '../core/runs/step.ts'
-import type { Progress } from '../core/runs/told/progress.ts'
-import type { Tags } from '../core/runs/told/tags.ts'
 import type { EventWait, SavedWithStep } from '../core/runs/wait.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import type { Ending, Park } from './tables/runs/run-table.ts'
@@ -103,19 +103,19 @@ export const RUN_WRITES = {
     requireHeld(lease, await t.runs.lock(lease))
     await t.steps.save(lease.runId, checkpoint, failure)
     if (saved?.packed) await t.outputs.save(lease.runId, checkpoint.key, saved.packed)
-    if (saved?.tags) await t.told.saveTags(lease.runId, saved.tags)
+    if (saved?.tags) await t.annotations.saveTags(lease.runId, saved.tags)
     if (saved) await t.waits.saveWithStep(lease.runId, checkpoint.key, saved)
     if (isInLedger(checkpoint, saved)) await t.effects.end(lease.runId, checkpoint, saved?.effect)
   },
   /** Adds or changes tags of the run, where no step follows that they are written with. */
   async saveTags(t: Tables, lease: Lease, tags: Tags): Promise<void> {
     requireHeld(lease, await t.runs.lock(lease))
-    await t.told.saveTags(lease.runId, tags)
+    await t.annotations.saveTags(lease.runId, tags)
   },
   /** Replaces the run's word for how far it has come. */
   async saveProgress(t: Tables, lease: Lease, progress: Progress): Promise<void> {
     requireHeld(lease, await t.runs.lock(lease))
-    await t.told.saveProgress(lease.runId, progress)
+    await t.annotations.saveProgress(lease.runId, progress)
   },
   /**
    * Completes the run without an output and makes its successor, in one commit. The successor has

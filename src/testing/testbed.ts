@@ -111,7 +111,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
   send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data, options?: OfAccount): Promise<Sent>
   /** Sends an event by its type. `data` is `{}` by default. */
   send(type: string, data?: object, options?: OfAccount): Promise<Sent>
-  /** Sends a complete event, such as one from {@link told}. Its id starts runs only once. */
+  /** Sends a complete event, such as one from {@link emitted}. Its id starts runs only once. */
   send(event: SentEvent): Promise<Sent>
   async send(
     what: string | EventDefinition | SentEvent,
@@ -257,8 +257,8 @@ export class Testbed extends Deciding implements AsyncDisposable {
   }
 
   /** The last event of a type that the sandbox emitted, to `send`. Throws `not_found`. */
-  told(type: string): ServiceEvent {
-    return this.#service.told(type)
+  emitted(type: string): ServiceEvent {
+    return this.#service.emitted(type)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -24,10 +24,10 @@ async function startWithRule() {
 
 test('the rules are listed with what is wrong now, what was, and the state of their channels', async () => {
   const { store, get, makeToken } = await startWithRule()
-  const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null }
+  const unsaid = { sentCount: null, lastSentAt: null, endedAt: null, sendingUntil: null }
   const book = {
     topics: [{ ...TOPIC, count: 3, seenAt: 4_000, ...unsaid }],
-    past: [{ ...TOPIC, id: 'grp_2', count: 9, endedAt: 3_000, toldAt: 3_500 }],
+    past: [{ ...TOPIC, id: 'grp_2', count: 9, endedAt: 3_000, lastSentAt: 3_500 }],
     channels: [{ channel: 'ops', at: 3_500, error: 'it answered 500' }],
   }
   await store.saveAlertBook(RULE.name, { ...EMPTY_BOOK, ...book }, 0)
@@ -35,7 +35,7 @@ test('the rules are listed with what is wrong now, what was, and the state of th
   const rule = {
     ...{ name: 'failures', when: 'run.failed', everyMs: 900_000 },
     channels: [{ name: 'ops', kind: 'slack', sentAt: '1970-01-01T00:00:03.500Z', error: 'it answered 500' }],
-    open: [{ id: 'grp_1', command: 'upshot runs list', count: 3, toldAt: null, endedAt: null }],
+    open: [{ id: 'grp_1', command: 'upshot runs list', count: 3, lastSentAt: null, endedAt: null }],
     past: [{ id: 'grp_2', count: 9, endedAt: '1970-01-01T00:00:03.000Z' }],
   }
   expect((await get('/alerts', viewer)).items).toMatchObject([rule])
@@ -46,7 +46,7 @@ test('the overview counts what is wrong now, and names what began last', async (
   const { store, get, makeToken } = await startWithRule()
   const viewer = await makeToken('viewer')
   expect(await get('/overview', viewer)).toMatchObject({ alerts: { open: 0, newest: null } })
-  const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null, seenAt: 4_000, count: 1 }
+  const unsaid = { sentCount: null, lastSentAt: null, endedAt: null, sendingUntil: null, seenAt: 4_000, count: 1 }
   const topics = [
     { ...TOPIC, ...unsaid },
     { ...TOPIC, ...unsaid, id: 'grp_2', title: 'copy fails', since: 2_000 },

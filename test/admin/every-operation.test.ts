@@ -234,7 +234,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect(Buffer.concat(fetched).byteLength).toBe(bytes)
   called.add('GET /database/backups/:name')
   const covered = await call('POST /coverage', { body: { transfers: ['trf_none'] } })
-  expect(covered).toMatchObject({ storages: [], transfers: { listed: 1, untold: ['trf_none'] } })
+  expect(covered).toMatchObject({ storages: [], transfers: { listed: 1, unreported: ['trf_none'] } })
   await call('GET /guard')
   const switched = (await call('GET /effects')).items.find(({ phase }) => phase === 'switched')
   expect(switched).toMatchObject({ phase: 'switched' })

@@ -91,7 +91,7 @@ describeStores((test, open) => {
     const rest = await store.listSuspects({ ...query, after: 'fil_3', limit: 3 })
     expect(rest).toMatchObject({ files: [{ file: 'fil_4', firstSweep: 2 }, { file: 'fil_5' }], next: null })
     const counted = await store.countFiles({ ...KEY, after: '', limit: 3, baseline: 1, since: NOW })
-    expect(counted).toEqual({ known: 3, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0, next: 'fil_3' })
+    expect(counted).toEqual({ known: 3, arrived: 0, arrivedReported: 0, gone: 0, goneReported: 0, next: 'fil_3' })
     const others = await store.countFiles({ ...KEY, after: 'fil_3', limit: 3, baseline: 1, since: NOW })
     expect(others).toMatchObject({ known: 2, arrived: 2, next: null })
     const kept = saved as KeptSweep
@@ -117,7 +117,7 @@ describeStores((test, open) => {
     expect(await store.saveFileBook(EMPTY_BOOK, 0, [])).toBe(false)
     expect(await store.loadFileBook()).toEqual({ book: EMPTY_BOOK, version: 1 })
     const asked = { ...KEY, type: 'file.created', files: ['fil_1', 'fil_2'] } as const
-    expect(await store.listToldFiles(asked)).toEqual(['fil_2'])
+    expect(await store.listReportedFiles(asked)).toEqual(['fil_2'])
     const sent = { type: 'file.created', account: 'default', createdAt: NOW, body: '{}', workflows: [] }
     const make = (file: string) => store.makeUpEvent({ ...FINDING, file }, { ...sent, id: `evt_${file}` })
     expect([await make('fil_1'), await make('fil_1'), await make('fil_2')]).toEqual([true, false, false])
@@ -126,7 +126,7 @@ describeStores((test, open) => {
     expect(await store.saveFileBook(EMPTY_BOOK, 1, [late])).toBe(true)
     expect(await store.listFindings({ limit: 9 })).toMatchObject([
       { file: 'fil_1', state: 'made', event: 'evt_fil_1', lateEvent: 'evt_late' },
-      { file: 'fil_2', state: 'told', event: null, lateEvent: 'evt_real' },
+      { file: 'fil_2', state: 'reported', event: null, lateEvent: 'evt_real' },
     ])
   })
 
@@ -198,7 +198,7 @@ describeStores((test, open) => {
     expect(await store.saveSweep(kept, { marks })).toBe(true)
     // Of the file that no sweep saw, one event is kept: it is younger than the retention.
     expect(await prune(store, NOW - 60 * DAY)).toBe(3)
-    const told = (type: string, files: string[]) => store.listToldFiles({ ...KEY, type, files })
+    const told = (type: string, files: string[]) => store.listReportedFiles({ ...KEY, type, files })
     expect(await told('file.created', ['fil_1', 'fil_2', 'fil_3', 'fil_never'])).toEqual([
       'fil_2',
       'fil_3',
@@ -207,7 +207,7 @@ describeStores((test, open) => {
     expect(await told('file.deleted', ['fil_1', 'fil_unseen'])).toEqual(['fil_1', 'fil_unseen'])
     expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: old })
     const counted = await store.countFiles({ ...KEY, after: '', limit: 9, baseline: 0, since: 0 })
-    expect(counted).toMatchObject({ known: 3, arrived: 3, arrivedTold: 3 })
+    expect(counted).toMatchObject({ known: 3, arrived: 3, arrivedReported: 3 })
   })
 
   test('a folder that is forgotten makes no file unclear', async ({ store }) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import type { Tags } from '../../src/core/runs/annotations/tags.ts'
 import type { RunFilter } from '../../src/core/runs/run.ts'
-import type { Tags } from '../../src/core/runs/told/tags.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'

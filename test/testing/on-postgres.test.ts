@@ -12,7 +12,7 @@ const databaseUrl = inject('databaseUrl')
 
 async function drop(t: Testbed, path: string): Promise<ServiceEvent> {
   await t.storage('storage_a').put(path, 'hello')
-  return t.told('file.created')
+  return t.emitted('file.created')
 }
 
 test('a sample workflow that deletes reaches the same end wherever it crashes', async () => {

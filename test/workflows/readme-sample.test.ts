@@ -34,7 +34,7 @@ async function retire(happen: (t: Testbed) => Promise<unknown>) {
   await t.storage('storage_a').put('/a.txt', 'the bytes')
   const sandbox = await t.sandbox()
   await (await sandbox.transfers.start({ from: ['storage_a', '/a.txt'], to: ['storage_b', '/a.txt'] })).done
-  await t.send(t.told('transfer.completed'))
+  await t.send(t.emitted('transfer.completed'))
   await t.advance('1s')
   await happen(t)
   await t.advance('1h')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AccessRole } from '../../core/access/role.ts'
-import { MAX_TAGS, parseTag } from '../../core/runs/told/tags.ts'
+import { MAX_TAGS, parseTag } from '../../core/runs/annotations/tags.ts'
 import { readIso } from '../../core/time.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { UpshotError } from '../../core/errors.ts'
 
 /** Addresses at which browsers may reach the admin server. */
-export interface OwnPlace {
+export interface OwnAddress {
   port: number
   /** `admin.url`; null: only loopback. */
   url: string | null
@@ -12,13 +12,13 @@ export interface OwnPlace {
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
 /** Throws `misdirected` for a foreign `Host`, which stops DNS rebinding. */
-export function checkHost({ host = '' }: IncomingHttpHeaders, place: OwnPlace): void {
+export function checkHost({ host = '' }: IncomingHttpHeaders, place: OwnAddress): void {
   const isOwn = ownOrigins(place).some((own) => new URL(own).host === withoutUsualPort(host.toLowerCase(), own))
   if (!isOwn) throw new UpshotError('misdirected', 'The admin server does not answer under this name.')
 }
 
 /** Throws `forbidden` for a request that a foreign page sends. */
-export function checkOrigin(headers: IncomingHttpHeaders, place: OwnPlace): void {
+export function checkOrigin(headers: IncomingHttpHeaders, place: OwnAddress): void {
   const { origin } = headers
   const isForeign = origin !== undefined && !ownOrigins(place).includes(origin)
   const site = headers['sec-fetch-site']
@@ -29,7 +29,7 @@ export function checkOrigin(headers: IncomingHttpHeaders, place: OwnPlace): void
   }
 }
 
-function ownOrigins({ port, url }: OwnPlace): string[] {
+function ownOrigins({ port, url }: OwnAddress): string[] {
   const own = LOOPBACK.map((name) => new URL(`http://${name}:${port}`).origin)
   return url === null ? own : [...own, new URL(url).origin]
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
-import { checkHost, type OwnPlace } from './check-origin.ts'
+import { checkHost, type OwnAddress } from './check-origin.ts'
 
 export interface MetricsSource {
   /** True: a scraper on this machine needs no token. */
@@ -13,7 +13,7 @@ export interface MetricsSource {
 interface MetricsRouteParts extends MetricsSource {
   authenticator: Pick<Authenticator, 'identify'>
   clock: Clock
-  own: () => OwnPlace
+  own: () => OwnAddress
 }
 
 /**

@@ -1,5 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
-import { parseTag, type Tag } from '../../core/runs/told/tags.ts'
+import { parseTag, type Tag } from '../../core/runs/annotations/tags.ts'
 import { type Duration, parseDuration, readIso } from '../../core/time.ts'
 
 /** The value without its undefined fields, as filters of the store want it. */

@@ -52,7 +52,7 @@ export async function testAlert(
 
 function testTopic(now: number) {
   const topic = { id: `test ${now}`, title: 'this is a test, nothing is wrong', page: '/', command: 'alerts list' }
-  const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null }
+  const unsaid = { sentCount: null, lastSentAt: null, endedAt: null, sendingUntil: null }
   return { ...topic, since: now, seenAt: now, count: 1, ...unsaid }
 }
 

@@ -1,6 +1,6 @@
 import { describeError } from '../../core/errors.ts'
 import type { Notice, NoticeOf } from '../../core/notices.ts'
-import { RUN_LOG_TEXT, type RunLogLine } from '../../core/runs/told/run-log.ts'
+import { RUN_LOG_TEXT, type RunLogLine } from '../../core/runs/annotations/run-log.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import { type KnownSecrets, redactFacts, redactText } from '../../notices/log/redact.ts'

@@ -50,11 +50,11 @@ export function showProgress(
 
 /** Options of a long operation: a bar shows how far it is, and Ctrl-C ends it. */
 export function showWork(out: Pick<Output, 'redraw'>, title: string) {
-  return { ...showTold(out, title), signal: onInterrupt() }
+  return { ...showUnstoppable(out, title), signal: onInterrupt() }
 }
 
 /** The same for one that is not ended in order: it goes on without its asker. */
-export function showTold(out: Pick<Output, 'redraw'>, title: string) {
+export function showUnstoppable(out: Pick<Output, 'redraw'>, title: string) {
   const progress = showProgress(out, { title, unit: 'count' })
   return {
     onProgress: ({ done, total }: { done: number; total: number | null }) => progress.set(done, total),

@@ -34,9 +34,9 @@ export interface OpenTopic extends AlertTopic {
   seenAt: number
   /** Of a state, how many there are; otherwise all since it opened. */
   count: number
-  /** The count of the last message; null: it was never told. */
-  told: number | null
-  toldAt: number | null
+  /** The count of the last message; null: none was sent. */
+  sentCount: number | null
+  lastSentAt: number | null
   /** When a state was over, or a person settled it; null while it holds, and for other kinds. */
   endedAt: number | null
   /** A process that sends has until this moment; null: none sends. */
@@ -50,7 +50,7 @@ export interface PastTopic extends AlertTopic {
   /** Of a state, how many there were last; otherwise all of them. */
   count: number
   /** The moment of its last message. */
-  toldAt: number
+  lastSentAt: number
 }
 
 /** How the last message to a channel went. */
@@ -103,13 +103,13 @@ export function takeIn(rule: AlertRule, book: AlertBook, look: Look, now: number
 const OTHER_TOPIC: AlertTopic = { id: OTHERS, title: 'others', page: '/', command: 'status' }
 
 function openTopic({ id, title, page, command, at }: Sighting): OpenTopic {
-  const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null }
+  const unsaid = { sentCount: null, lastSentAt: null, endedAt: null, sendingUntil: null }
   return { id, title, page, command, since: at, seenAt: at, count: 0, ...unsaid }
 }
 
 /** Over before it was told. A message that no channel took yet is kept, unless its state ended. */
 function isForgotten(rule: AlertRule, topic: OpenTopic, now: number): boolean {
-  const isUnsaid = topic.told === null && (topic.sendingUntil === null || topic.endedAt !== null)
+  const isUnsaid = topic.sentCount === null && (topic.sendingUntil === null || topic.endedAt !== null)
   return isUnsaid && isOver(rule, topic, now)
 }
 

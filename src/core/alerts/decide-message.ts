@@ -42,22 +42,22 @@ export function planMessage(rule: AlertRule, book: AlertBook, now: number): Plan
 }
 
 function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange | null {
-  const { told, toldAt, count, since, sendingUntil } = topic
+  const { sentCount, lastSentAt, count, since, sendingUntil } = topic
   if (sendingUntil !== null && sendingUntil > now) return null
-  if (told === null || toldAt === null) {
+  if (sentCount === null || lastSentAt === null) {
     const holds = ALERT_KINDS[rule.when] !== 'state' || now - since >= rule.forMs
     return holds && topic.endedAt === null && count > rule.over ? 'new' : null
   }
   if (isOver(rule, topic, now)) return 'over'
-  if (now - toldAt < rule.everyMs) return null
-  const isReminder = ALERT_KINDS[rule.when] === 'state' && now - toldAt >= REMIND_MS
-  return isReminder || hasGrown(rule, told, count) ? 'more' : null
+  if (now - lastSentAt < rule.everyMs) return null
+  const isReminder = ALERT_KINDS[rule.when] === 'state' && now - lastSentAt >= REMIND_MS
+  return isReminder || hasGrown(rule, sentCount, count) ? 'more' : null
 }
 
 /** A measure grows by itself: news is ten times the age, or a tenth of the room on the disk. */
-function hasGrown({ when }: AlertRule, told: number, count: number): boolean {
-  if (!MEASURED_ALERTS.has(when)) return count > told
-  const [before, after] = when === 'disk.low' ? [1 - count, 1 - told] : [told, count]
+function hasGrown({ when }: AlertRule, sentCount: number, count: number): boolean {
+  if (!MEASURED_ALERTS.has(when)) return count > sentCount
+  const [before, after] = when === 'disk.low' ? [1 - count, 1 - sentCount] : [sentCount, count]
   // Shares of hundredths are no exact numbers.
   return after > before && after - before * TENFOLD > -1e-9
 }
@@ -84,7 +84,7 @@ export function noteSending(
     if (!isSent) return [{ ...topic, sendingUntil: now + Math.min(rule.everyMs, SENDING_MS) }]
     // A thing that happened while the message was under way opens the topic again.
     const isClosed = ALERT_KINDS[rule.when] === 'once' || (item.change === 'over' && isOver(rule, topic, now))
-    if (!isClosed) return [{ ...topic, told: item.topic.count, toldAt: now, sendingUntil: null }]
+    if (!isClosed) return [{ ...topic, sentCount: item.topic.count, lastSentAt: now, sendingUntil: null }]
     ended.push(describePast(topic, now))
     return []
   })
@@ -94,5 +94,5 @@ export function noteSending(
 }
 
 function describePast({ id, title, page, command, since, seenAt, endedAt, count }: OpenTopic, now: number): PastTopic {
-  return { id, title, page, command, since, endedAt: endedAt ?? seenAt, count, toldAt: now }
+  return { id, title, page, command, since, endedAt: endedAt ?? seenAt, count, lastSentAt: now }
 }

@@ -1,5 +1,5 @@
 import { isoTime } from '../time.ts'
-import type { Tags } from './told/tags.ts'
+import type { Tags } from './annotations/tags.ts'
 
 /**
  * A limit that a run passes before its code begins. Gates are passed in a fixed order, so runs

@@ -1,10 +1,10 @@
 import type { Failure } from '../errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../incoming/delivery.ts'
 import type { EventRecord } from '../incoming/event.ts'
+import type { Tags } from './annotations/tags.ts'
 import { FIRST_FENCE, type Lease } from './lease.ts'
 import type { Run, RunHandler, RunOrigin } from './run.ts'
 import type { Checkpoint } from './step.ts'
-import type { Tags } from './told/tags.ts'
 import type { RunRoot } from './trace.ts'
 
 /** A run that a worker has claimed, with everything that its code needs. */

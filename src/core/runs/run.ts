@@ -1,8 +1,8 @@
 import type { Failure } from '../errors.ts'
 import { isoTime } from '../time.ts'
+import type { Progress } from './annotations/progress.ts'
+import type { Tag, Tags } from './annotations/tags.ts'
 import type { PackedOutput } from './step.ts'
-import type { Progress } from './told/progress.ts'
-import type { Tag, Tags } from './told/tags.ts'
 
 /**
  * `pending`: ready to be claimed. `waiting`: `reason` says for what; see `dueAt`, `awaits` and

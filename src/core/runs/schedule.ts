@@ -253,4 +253,4 @@ export const DONE_KEPT_MS = 7 * 86_400_000
 export const ONCE_WITHIN_MS = 10 * 366 * 86_400_000
 
 /** A place in the order in which schedules are due. */
-export type DuePlace = Pick<DueSchedule, 'nextAt' | 'id'>
+export type DueCursor = Pick<DueSchedule, 'nextAt' | 'id'>

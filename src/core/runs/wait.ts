@@ -1,7 +1,7 @@
 import type { Hook } from '../incoming/hook.ts'
 import type { JsonValue } from '../json.ts'
+import type { Tags } from './annotations/tags.ts'
 import type { NewSchedule } from './schedule.ts'
-import type { Tags } from './told/tags.ts'
 
 /** A step, or a rule of `cancelOn`, that waits for an event with a certain key value. */
 export interface EventWait {

@@ -59,8 +59,8 @@ export interface FileCounts {
   known: number
   /** First seen after the baseline and since the moment, and those of which an event told. */
   arrived: number
-  arrivedTold: number
+  arrivedReported: number
   /** Proven to be gone since then, and those of which an event told. */
   gone: number
-  goneTold: number
+  goneReported: number
 }

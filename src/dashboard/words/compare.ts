@@ -26,7 +26,7 @@ function isNested(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-type ToldStep = Pick<AnswerOf<'GET /runs/:id/details'>['steps'][number], 'key' | 'status' | 'output' | 'error'>
+type StepDetails = Pick<AnswerOf<'GET /runs/:id/details'>['steps'][number], 'key' | 'status' | 'output' | 'error'>
 
 /** A step of a run beside the same step of the run that it comes from. */
 export interface ComparedStep {
@@ -36,7 +36,7 @@ export interface ComparedStep {
 }
 
 /** The steps of two runs by key, in the order of the first, then those of the other alone. */
-export function compareSteps(here: readonly ToldStep[], there: readonly ToldStep[]): ComparedStep[] {
+export function compareSteps(here: readonly StepDetails[], there: readonly StepDetails[]): ComparedStep[] {
   const known = new Map(there.map((step) => [step.key, step]))
   const own = new Set(here.map(({ key }) => key))
   const alone = there.filter(({ key }) => !own.has(key))
@@ -51,6 +51,6 @@ export function compareSteps(here: readonly ToldStep[], there: readonly ToldStep
   ]
 }
 
-function answerOf({ status, output, error }: ToldStep): object {
+function answerOf({ status, output, error }: StepDetails): object {
   return error === null ? { status, result: output } : { status, error: `${error.name}: ${error.message}` }
 }

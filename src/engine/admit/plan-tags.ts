@@ -1,7 +1,7 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
+import { MAX_TAGS, readTags, type Tags } from '../../core/runs/annotations/tags.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import { MAX_TAGS, readTags, type Tags } from '../../core/runs/told/tags.ts'
 import { isThenable, silence } from '../../core/thenable.ts'
 import type { Cause } from './read-cause.ts'
 

@@ -5,12 +5,12 @@ import { type Checkpoint, DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
 import { limitsWrites } from '../../core/safety/guard.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import type { PlannedTags } from '../admit/plan-tags.ts'
+import { RunProgress, RunTags } from '../pass/annotations.ts'
 import { computeDeadline } from '../pass/deadline.ts'
-import { CallPlaces } from '../pass/find-call-place.ts'
+import { CallSites } from '../pass/find-call-site.ts'
 import { Journal, type JournalStore } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/order/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
-import { RunProgress, RunTags } from '../pass/told.ts'
 import { describeUnsaved } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
@@ -80,7 +80,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     spellings,
     tags,
     isCodeChanged: isOtherCode && !isEmpty,
-    places: CallPlaces.of(workflow.run),
+    places: CallSites.of(workflow.run),
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,
     guard,

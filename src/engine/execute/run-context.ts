@@ -8,15 +8,15 @@ import type { Invocable } from '../../author/trigger.ts'
 import { describeError, isA, UpshotError } from '../../core/errors.ts'
 import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
+import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/annotations/progress.ts'
+import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/annotations/tags.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/told/progress.ts'
-import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/told/tags.ts'
 import type { FileBefore } from '../../core/safety/effect.ts'
 import type { DeletePermit, FileCall, FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/read-cause.ts'
-import { findCallPlace } from '../pass/find-call-place.ts'
+import { findCallSite } from '../pass/find-call-site.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
@@ -223,7 +223,7 @@ function tagRun(pass: Pass, name: string, value: TagValue): void {
 
 /** Throws the fault of a call, with its place in the author's code. */
 function refuse(fault: string, code: 'invalid_workflow' | 'run_ended' = 'invalid_workflow'): never {
-  const place = findCallPlace()
+  const place = findCallSite()
   throw new UpshotError(code, `${fault}${place === null ? '' : `, at ${place}`}.`)
 }
 

@@ -1,10 +1,10 @@
 import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { Notice } from '../../core/notices.ts'
+import type { Tags } from '../../core/runs/annotations/tags.ts'
 import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
 import { isStaleLease, type Lease } from '../../core/runs/lease.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import type { Tags } from '../../core/runs/told/tags.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 /** How a run is settled. `mayHandOn`: a run that gets its slot may be claimed. */

@@ -1,3 +1,4 @@
+import type { Progress } from '../../core/runs/annotations/progress.ts'
 import type { Lease } from '../../core/runs/lease.ts'
 import {
   type Checkpoint,
@@ -8,14 +9,13 @@ import {
   type StepName,
   stepKeys,
 } from '../../core/runs/step.ts'
-import type { Progress } from '../../core/runs/told/progress.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect-group.ts'
 import type { AskOptions } from '../../core/store/effects.ts'
 import type { WorkerParts } from '../worker-parts.ts'
+import type { RunTags } from './annotations.ts'
 import { neverSettles } from './parking.ts'
-import type { RunTags } from './told.ts'
 import { Unsaved } from './unsaved.ts'
 
 export type JournalStore = Pick<

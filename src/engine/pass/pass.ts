@@ -9,12 +9,12 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventMatcher } from '../event-matcher.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import type { CallPlaces } from './find-call-place.ts'
+import type { RunProgress, RunTags } from './annotations.ts'
+import type { CallSites } from './find-call-site.ts'
 import type { Journal } from './journal.ts'
 import type { OutcomeOrder } from './order/outcome-order.ts'
 import type { Parking } from './parking.ts'
 import type { StepStub } from './step-stub.ts'
-import type { RunProgress, RunTags } from './told.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
 export interface Pass
@@ -63,7 +63,7 @@ export interface Pass
   /** Aborts when the run is canceled, taken over or out of time, or the process stops. */
   abort: AbortController
   /** Where the code first called a step of each name. */
-  places: CallPlaces
+  places: CallSites
   /** The workflow's defaults for its steps. */
   retry: RetryOptions | undefined
   stepTimeout: Duration | undefined

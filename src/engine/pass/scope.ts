@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Effect } from '../../core/runs/step.ts'
-import { findCallPlace } from './find-call-place.ts'
+import { findCallSite } from './find-call-site.ts'
 import type { Pass } from './pass.ts'
 
 /** The attempt of a step whose function is running. */
@@ -79,5 +79,5 @@ export interface CodeAtWork {
 /** The run and place of the code that is interrupted; null where the thread works for no run. */
 export function findCodeAtWork(): CodeAtWork | null {
   const run = runAtWork()
-  return run === null ? null : { run, place: findCallPlace() }
+  return run === null ? null : { run, place: findCallSite() }
 }

@@ -10,7 +10,7 @@ import {
   type StepName,
 } from '../../core/runs/step.ts'
 import { silence } from '../../core/thenable.ts'
-import { findCallPlace } from '../pass/find-call-place.ts'
+import { findCallSite } from '../pass/find-call-site.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { currentStep } from '../pass/scope.ts'
@@ -74,7 +74,7 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
   if (reached.isRepeated) warnOfRepetition(pass, String(name))
   if (reached.isShared) warnOfSharing(pass, String(name))
   if (order.isReplaying && !hasOutcome(known)) {
-    order.hold(known === undefined, () => ({ key, kind, place: findCallPlace() }))
+    order.hold(known === undefined, () => ({ key, kind, place: findCallSite() }))
   }
   const mismatch = known ? decideMismatch({ at: 'step', known, kind, effect }, pass.isCodeChanged) : null
   if (mismatch === null) return reached
@@ -171,7 +171,7 @@ export function describeFailure({ kind, key, attempt, error }: Checkpoint): Erro
 }
 
 function describeTooMany({ maxSteps, run }: Pass): string {
-  const place = findCallPlace()
+  const place = findCallSite()
   return (
     `it calls more than ${maxSteps.toLocaleString('en')} steps${place === null ? '' : `, at ${place}`}. ` +
     'It probably loops without end: fix the code, or continue in another run with step.continueAs. ' +

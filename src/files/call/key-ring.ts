@@ -25,7 +25,7 @@ export class KeyRing {
   readonly #refused = new Map<string, number>()
   #current: Secret | null = null
   #asking: Promise<Secret | null> | null = null
-  #hasToldFallback = false
+  #hasReportedFallback = false
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts
@@ -81,8 +81,8 @@ export class KeyRing {
   }
 
   #tellFallback(): void {
-    if (this.#hasToldFallback) return
-    this.#hasToldFallback = true
+    if (this.#hasReportedFallback) return
+    this.#hasReportedFallback = true
     this.#parts.onFallback()
   }
 }

@@ -186,7 +186,7 @@ export class Transfers {
     const source = this.#parts.storages[transfer.source.service].locate({ path: from })
     const mayCopy = () => {
       signal.throwIfAborted()
-      if (transfer.bytesDone >= failAtByte) throw new ToldToFail('The transfer failed on request (failAt).')
+      if (transfer.bytesDone >= failAtByte) throw new RequestedFailure('The transfer failed on request (failAt).')
       return failAtByte - transfer.bytesDone
     }
     const onCopied = (bytes: number) => {
@@ -210,7 +210,7 @@ export class Transfers {
 
 const INTERRUPTED = new Error('the sandbox stopped')
 
-class ToldToFail extends Error {}
+class RequestedFailure extends Error {}
 
 /** `path`: the source path of a folder's transfer where it ended; null for a file's. */
 function describeEnd(error: unknown, signal: AbortSignal, path: string | null): TransferError {
@@ -220,7 +220,7 @@ function describeEnd(error: unknown, signal: AbortSignal, path: string | null): 
 
 function explainEnd(error: unknown, signal: AbortSignal): { code: string; message: string } {
   if (signal.aborted) return { code: 'canceled', message: 'The transfer was canceled.' }
-  if (error instanceof ToldToFail) return { code: 'service_error', message: error.message }
+  if (error instanceof RequestedFailure) return { code: 'service_error', message: error.message }
   if (error instanceof UpshotError) return { code: error.code, message: error.message }
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
     return { code: 'resource_not_found', message: 'The source vanished during the transfer.' }

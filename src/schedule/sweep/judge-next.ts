@@ -34,7 +34,7 @@ interface Court {
   /** Of {@link KeptSweep}. */
   forgottenTo: number | null
   now: number
-  isTold: (type: FileType, file: string) => Promise<boolean>
+  isReported: (type: FileType, file: string) => Promise<boolean>
 }
 
 /** Marks and findings that need no request, or the word that the service has to be asked. */
@@ -56,8 +56,8 @@ export async function judgeNext(plan: SweepPlan, parts: SweepParts, kept: KeptSw
     ...{ account, storage, after: state.judged, limit: FILES, arrivedAfter: state.baseline ?? 0 },
     ...{ seenUntil: old, lastBefore: sweepBefore(state)?.number ?? 0, goneUntil: old },
   })
-  const isTold = await openTold(plan, parts, files)
-  const court = { plan, state, book, forgottenTo: kept.forgottenTo, now, isTold }
+  const isReported = await openReported(plan, parts, files)
+  const court = { plan, state, book, forgottenTo: kept.forgottenTo, now, isReported }
   const change = { marks: [] as FileMark[], findings: [] as FileFinding[] }
   for (const file of files) {
     const verdict = await judgeFile(court, file)
@@ -69,13 +69,13 @@ export async function judgeNext(plan: SweepPlan, parts: SweepParts, kept: KeptSw
 }
 
 /** Whether an event, or a delete of ours, told of each of the files. */
-async function openTold(
+async function openReported(
   { account, storage }: SweepPlan,
   { store, filesOf }: SweepParts,
   suspects: readonly KnownFile[],
-): Promise<Court['isTold']> {
+): Promise<Court['isReported']> {
   const ids = suspects.map(({ file }) => file)
-  const read = async (type: FileType) => new Set(await store.listToldFiles({ account, storage, type, files: ids }))
+  const read = async (type: FileType) => new Set(await store.listReportedFiles({ account, storage, type, files: ids }))
   const told = { [FILE_TYPES.created]: await read('file.created'), [FILE_TYPES.deleted]: await read('file.deleted') }
   return async (type, file) => {
     if (told[type].has(file)) return true
@@ -111,7 +111,7 @@ async function judgeAsArrived(court: Court, known: KnownFile): Promise<Verdict> 
   const isArrival = known.firstSweep > (state.baseline ?? Infinity) && known.firstSeenAt <= now - plan.graceMs
   if (!isArrival || book.types[FILE_TYPES.created] === undefined) return NOTHING
   const marks: FileMark[] = [{ file, kind: 'arrival' }]
-  if (await court.isTold(FILE_TYPES.created, file)) return { ...NOTHING, marks }
+  if (await court.isReported(FILE_TYPES.created, file)) return { ...NOTHING, marks }
   if (known.goneAt !== null)
     return { ...NOTHING, marks, findings: [note(court, known, FILE_TYPES.created, 'it is gone again')] }
   if (known.lastSweep !== state.number) return NOTHING
@@ -128,7 +128,7 @@ async function judgeAsGone(court: Court, known: KnownFile): Promise<Verdict> {
   const isGone = known.goneAt !== null && known.goneAt <= now - plan.graceMs
   if (!isAbsent && !isGone) return NOTHING
   const marks: FileMark[] = [{ file, kind: 'departure' }]
-  if (await court.isTold(FILE_TYPES.deleted, file))
+  if (await court.isReported(FILE_TYPES.deleted, file))
     return { ...NOTHING, marks: isAbsent ? [...marks, { file, kind: 'gone', at: now }] : marks }
   if (isAbsent) return { kind: 'ask' }
   if (book.types[FILE_TYPES.deleted] === undefined) return NOTHING
@@ -189,7 +189,7 @@ async function askForFile(court: Court, parts: SweepParts, { kept, change, file 
     // The event may have come while the service was asked.
     const { account, storage } = plan
     const type = FILE_TYPES.created
-    const [told] = await parts.store.listToldFiles({ account, storage, type, files: [id] })
+    const [told] = await parts.store.listReportedFiles({ account, storage, type, files: [id] })
     if (told === undefined) change.findings.push(note(court, file, type, null, entry))
   }
   return save({ ...court, state: claimed.state }, parts, { kept: claimed, change, judged: id })

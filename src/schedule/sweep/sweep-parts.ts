@@ -26,7 +26,7 @@ export interface SweepParts {
     | 'saveSweep'
     | 'savePage'
     | 'listSuspects'
-    | 'listToldFiles'
+    | 'listReportedFiles'
     | 'hasOwnDelete'
     | 'loadFileBook'
     | 'listFindings'

@@ -26,6 +26,7 @@ import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
 import { Admission } from './limits/admission.ts'
 import { ApprovalDecisions } from './limits/approval-decisions.ts'
 import { Permits } from './limits/permits.ts'
+import { AnnotationTable, RunLogTable } from './runs/annotation-table.ts'
 import { ClaimReader } from './runs/claim-reader.ts'
 import { ClosingTable } from './runs/closing-table.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
@@ -34,7 +35,6 @@ import { ReplayTable } from './runs/replay-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
-import { RunLogTable, ToldTable } from './runs/told-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AccessTable } from './safety/access-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
@@ -67,8 +67,8 @@ export function openSharedTables(
   const ticks = new TickTable(db, { schedules })
   const gates = new GateTable(db)
   const workflows = new WorkflowTable(db, { gates, schedules })
-  const told = new ToldTable(db)
-  const runs = new RunTable(db, { events, ticks, gates, told })
+  const annotations = new AnnotationTable(db)
+  const runs = new RunTable(db, { events, ticks, gates, annotations })
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db, { events })
   const ownEvents = new OwnEvents(db, { events, routes: () => workflows.routes() })
@@ -88,14 +88,27 @@ export function openSharedTables(
   const asked = { approvals, approvalWaits, reserved, withdrawals, hooks }
   const waits = new WaitTable(db, { runs, events, cursors, closings, ownEvents, schedules, ...asked })
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { runs, steps, told, withdrawals, closings })
+  const operations = new RunOperations(db, { runs, steps, annotations, withdrawals, closings })
   const replays = new ReplayTable(db, { events })
   const bulks = new BulkTable(db)
   const findings = new FindingTable(db, { approvals, ownEvents })
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{ events, schedules, ticks, ownEvents, gates, workflows, runs, steps, told, cursors, operations, approvalWaits },
+    ...{
+      events,
+      schedules,
+      ticks,
+      ownEvents,
+      gates,
+      workflows,
+      runs,
+      steps,
+      annotations,
+      cursors,
+      operations,
+      approvalWaits,
+    },
     ...{ hooks, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks, replays },
     textSearch,
@@ -103,9 +116,9 @@ export function openSharedTables(
     claimReader: new ClaimReader(db, { ticks }),
     retention: new Pruning(db, { audits, effects, seals, ...driver }),
     pruneCounts: new PruneCounts(db, { seals, ...driver }),
-    runSearch: new RunSearch(db, { events, told }),
+    runSearch: new RunSearch(db, { events, annotations }),
     bulkSlices: new BulkSlices(db, { bulks, events, runs, waits, operations, replays, audits }),
-    admissions: new Admission(db, { gates, runs, told, waits }),
+    admissions: new Admission(db, { gates, runs, annotations, waits }),
     ledger: new DeliveryLedger(db, { events }),
     findings,
     sweeps: new SweepTable(db, { findings }),

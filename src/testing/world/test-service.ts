@@ -35,7 +35,7 @@ export class TestService {
   }
 
   /** The last event of a type that the sandbox emitted. Throws `not_found`. */
-  told(type: string): SandboxEvent {
+  emitted(type: string): SandboxEvent {
     const event = this.#sandbox?.events.list({ type }).at(-1)
     if (event) return event
     throw new UpshotError(

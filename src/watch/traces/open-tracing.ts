@@ -2,7 +2,7 @@ import type { SpanContext } from '@opentelemetry/api'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { Notice, NoticeKind, Publish } from '../../core/notices.ts'
 import type { Clock } from '../../core/time.ts'
-import { SPAN_KINDS, type Span, type SpanPlace } from './plan-spans.ts'
+import { SPAN_KINDS, type Span, type SpanIds } from './plan-spans.ts'
 import { SpanQueue } from './span-queue.ts'
 import { Tracing } from './tracing.ts'
 
@@ -112,7 +112,7 @@ function toReadable(span: Span, { resource, instrumentationScope }: Source) {
   }
 }
 
-function toContext({ traceId, spanId }: SpanPlace): SpanContext {
+function toContext({ traceId, spanId }: SpanIds): SpanContext {
   return { traceId, spanId, traceFlags: SAMPLED }
 }
 

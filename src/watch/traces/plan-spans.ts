@@ -12,7 +12,7 @@ import {
 /** The side of a call that a span is on, as OpenTelemetry numbers it. */
 export const SPAN_KINDS = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const
 
-export interface SpanPlace {
+export interface SpanIds {
   traceId: string
   spanId: string
 }
@@ -25,7 +25,7 @@ interface SpanEvent {
 }
 
 /** A finished span. Times are epoch milliseconds. */
-export interface Span extends SpanPlace {
+export interface Span extends SpanIds {
   parentId: string | null
   name: string
   kind: keyof typeof SPAN_KINDS
@@ -34,7 +34,7 @@ export interface Span extends SpanPlace {
   attributes: Record<string, string | number>
   /** The reason, where it failed. */
   error: string | null
-  links: readonly SpanPlace[]
+  links: readonly SpanIds[]
   /** In the order of time. */
   events: readonly SpanEvent[]
 }
@@ -194,7 +194,7 @@ function accountOf(root: RunRoot): string {
   return root.kind === 'event' ? root.account : 'default'
 }
 
-function eventPlace(account: string, event: string): SpanPlace {
+function eventPlace(account: string, event: string): SpanIds {
   return { traceId: traceIdOf({ kind: 'event', account, event }), spanId: eventSpanIdOf({ account, event }) }
 }
 
@@ -203,7 +203,7 @@ function timesOf(endedAt: number, ms: number): { startedAt: number; endedAt: num
 }
 
 /** The place that a sender's `traceparent` names; null for a text of another form. */
-function parseTraceparent(text: string): SpanPlace | null {
+function parseTraceparent(text: string): SpanIds | null {
   const [, traceId, spanId] = /^00-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(text) ?? []
   return traceId === undefined || spanId === undefined ? null : { traceId, spanId }
 }

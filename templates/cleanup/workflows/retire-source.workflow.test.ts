@@ -25,7 +25,7 @@ async function transfer(t: Testbed, path = SOURCE, content = 'the report') {
   const sandbox = await t.sandbox()
   const { done } = await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', COPY] })
   await done
-  return t.told('transfer.completed')
+  return t.emitted('transfer.completed')
 }
 
 async function sources(t: Testbed): Promise<string[]> {

@@ -15,7 +15,7 @@ afterEach(() => rmSync(arrivals.folder, { recursive: true, force: true }))
 test('a new file is recorded with its path and size', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.storage('storage_a').put('/in/report.txt', 'hello')
-  await t.send(t.told('file.created'))
+  await t.send(t.emitted('file.created'))
   const run = t.run(workflow)
   assert.equal(run.status, 'completed')
   assert.deepEqual([run.output?.path, run.output?.size], ['/in/report.txt', 5])

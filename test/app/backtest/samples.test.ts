@@ -73,7 +73,7 @@ test('a thousand random runs of the samples, previewed with the same code, diffe
 const SCENES: Record<string, (t: Testbed) => Promise<unknown>> = {
   'intake-new-file': async (t) => {
     await t.storage('storage_a').put('/inbox/setup.exe', 'hello')
-    await t.send(await t.told('file.created'))
+    await t.send(await t.emitted('file.created'))
   },
   'verify-transfer': async (t) => {
     await t.storage('storage_a').put('/a.txt', 'hello')

@@ -53,7 +53,7 @@ test('what is over stays in the book with its end, and so does the state of each
   look(0, [see('a', 0)])
   look(MINUTE)
   look(2 * MINUTE, [see('b', 2 * MINUTE)], false)
-  expect(book().past).toMatchObject([{ id: 'a', since: 0, endedAt: MINUTE, toldAt: MINUTE }])
+  expect(book().past).toMatchObject([{ id: 'a', since: 0, endedAt: MINUTE, lastSentAt: MINUTE }])
   expect(book().channels).toEqual([{ channel: 'ops', at: 2 * MINUTE, error: 'away' }])
   for (let turn = 0; turn < 120; turn++) look((20 + turn * 20) * MINUTE, turn % 2 ? [] : [see('c', turn)])
   expect(book().past).toHaveLength(50)
@@ -158,7 +158,7 @@ test('while a process sends, no other one does, until it had a minute', () => {
 
 test('a failure that comes while the end is told opens the topic again', () => {
   const seen = takeIn(RULE, EMPTY_BOOK, { sightings: [see('a', 0)], position: null }, 0)
-  const told = { ...seen, topics: seen.topics.map((topic) => ({ ...topic, told: 1, toldAt: 0 })) }
+  const told = { ...seen, topics: seen.topics.map((topic) => ({ ...topic, sentCount: 1, lastSentAt: 0 })) }
   const message = planMessage(RULE, told, 20 * MINUTE)
   if (message === null) throw new Error('a message is due')
   const again = takeIn(RULE, message.book, { sightings: [see('a', 20 * MINUTE)], position: null }, 20 * MINUTE)
@@ -168,7 +168,7 @@ test('a failure that comes while the end is told opens the topic again', () => {
     { items: message.items, results: [{ channel: 'ops', error: null }] },
     20 * MINUTE + 5,
   )
-  expect(after.topics).toMatchObject([{ id: 'a', count: 2, told: 1 }])
+  expect(after.topics).toMatchObject([{ id: 'a', count: 2, sentCount: 1 }])
 })
 
 test('a rule sends at most five messages in its time, and the rest in one after it', () => {

@@ -15,7 +15,7 @@ test('P7: a delete that a crash cut off says that the entry is already gone, not
   const outcomes = new Set<string>()
   await crashEverywhere({ workflows: [sweep] }, async (t) => {
     await t.storage('storage_a').put('/a.txt', 'x')
-    await t.send(t.told('file.created'))
+    await t.send(t.emitted('file.created'))
     const { outcome } = t.run(sweep).output as { outcome: string }
     outcomes.add(outcome)
     expect((await t.sandbox()).events.list({ type: 'file.deleted' })).toHaveLength(1)
@@ -26,7 +26,7 @@ test('P7: a delete that a crash cut off says that the entry is already gone, not
 test('a delete of an entry that nobody asked to delete before says that there is none', async () => {
   await using t = await testbed({ workflows: [sweep] })
   await t.storage('storage_a').put('/a.txt', 'x')
-  const event = t.told('file.created')
+  const event = t.emitted('file.created')
   await t.storage('storage_a').remove('/a.txt')
   await t.send(event)
   expect(t.run(sweep).output).toEqual({ outcome: 'not_found', proof: 'none' })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Progress } from '../../../src/core/runs/told/progress.ts'
+import type { Progress } from '../../../src/core/runs/annotations/progress.ts'
 import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
 import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'

@@ -84,12 +84,12 @@ test('a folder transfer replaces or keeps existing files', async () => {
   expect(target.list().find(({ path }) => path === '/in/a.txt')).toMatchObject({ id: expect.any(String), size: 10 })
   expect(replaced.path).toBe('/in/a.txt')
 
-  writeFileSync(join(target.dir, 'untold.txt'), 'dropped just now')
+  writeFileSync(join(target.dir, 'unreported.txt'), 'dropped just now')
   const single = await transfer(sandbox, {
-    ...{ from: ['storage_a', '/other.txt'], to: ['storage_b', '/untold.txt'], existing: 'keep' },
+    ...{ from: ['storage_a', '/other.txt'], to: ['storage_b', '/unreported.txt'], existing: 'keep' },
   })
   expect(single).toMatchObject({ type: 'file', status: 'completed', filesKept: 1 })
-  expect(readdirSync(target.dir)).toContain('untold.txt')
+  expect(readdirSync(target.dir)).toContain('unreported.txt')
   expect((await transfer(sandbox, { failAt: 0.9, existing: 'keep' })).status).toBe('completed')
 })
 

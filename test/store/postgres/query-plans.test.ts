@@ -122,7 +122,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listSweeps: [[]],
   listSuspects: [[{ sweep: 1, after: null, limit: 100 }] as never],
   countFiles: [[{ sweep: 1, account: 'default', storage: 'storage_a', after: null, limit: 100 }] as never],
-  listToldFiles: [[{ account: 'default', storage: 'storage_a', type: 'file.created', files: ['fil_1'] }]],
+  listReportedFiles: [[{ account: 'default', storage: 'storage_a', type: 'file.created', files: ['fil_1'] }]],
   hasOwnDelete: [['default', ['a:9']]],
   loadFileBook: [[]],
   findFinding: [[{ account: 'default', storage: 'storage_a', file: 'fil_1', type: 'file.created' }]],

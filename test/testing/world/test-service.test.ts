@@ -31,11 +31,11 @@ test('a workflow finds the files that a test puts into a storage', async () => {
 test("the sandbox keeps the testbed's time, and its events can be sent", async () => {
   const echo = defineWorkflow({ id: 'echo', on: 'file.created', run: ({ event }) => event.created })
   await using t = await testbed({ workflows: [echo], now: '2026-05-01T00:00:00Z' })
-  expect(() => t.told('file.created')).toThrow('The sandbox has emitted no file.created')
+  expect(() => t.emitted('file.created')).toThrow('The sandbox has emitted no file.created')
   await t.storage('storage_a').put('/early.txt', '')
   await t.advance('90m')
   await t.storage('storage_a').put('/late.txt', '')
-  await t.send(t.told('file.created'))
+  await t.send(t.emitted('file.created'))
   expect(t.run(echo).output).toBe('2026-05-01T01:30:00.000Z')
 })
 

@@ -3,7 +3,7 @@ import { MATCH_CLAUSES, MATCH_FATES } from '../../../core/incoming/event-match.t
 import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
 import { operation, perSecond } from './operations.ts'
-import { run, toldStep } from './runs.ts'
+import { run, stepDetails } from './runs.ts'
 
 export const event = z
   .object({
@@ -71,7 +71,7 @@ const traceNode = z
     step: z.string().nullable().describe('Key of the step that invoked or sent it.'),
     event: event.nullable(),
     run: run.nullable(),
-    steps: z.array(toldStep).nullable().describe('Of a run, where they are asked for: of the first 5,000 steps.'),
+    steps: z.array(stepDetails).nullable().describe('Of a run, where they are asked for: of the first 5,000 steps.'),
     isCut: z.boolean().describe('True when it has more children than are here.'),
   })
   .meta({ id: 'TraceNode' })

@@ -82,7 +82,7 @@ export const step = z
   })
   .meta({ id: 'Step' })
 
-export const toldStep = step.extend({
+export const stepDetails = step.extend({
   output: z.unknown().describe('Its result; null where it has none, and above 64 KiB.'),
 })
 
@@ -141,7 +141,7 @@ const runDetails = z
       })
       .nullable()
       .describe('The event that caused it.'),
-    steps: z.array(toldStep).describe('In the order in which they began, with their failed attempts.'),
+    steps: z.array(stepDetails).describe('In the order in which they began, with their failed attempts.'),
     stepsInAll: z.int(),
     hooks: z.array(hook).describe('The callback URLs that it has opened.'),
     log: z

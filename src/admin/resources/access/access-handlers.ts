@@ -11,7 +11,7 @@ import { type Clock, isoTime } from '../../../core/time.ts'
 import type { AccessStore, Authenticator } from '../../access/authenticator.ts'
 import { type Caller, describeOperator } from '../../access/caller.ts'
 import type { Attempts } from '../../access/caller-limits.ts'
-import { type CookiePlace, writeCookie } from '../../access/cookie.ts'
+import { type CookieScope, writeCookie } from '../../access/cookie.ts'
 import { describeOpenapi } from '../../contract/openapi.ts'
 import type { ACCESS_ROUTES } from '../../contract/resources/access/access.ts'
 import type { RouteTable } from '../../contract/route.ts'
@@ -30,7 +30,7 @@ interface AccessParts {
   store: AccessStore & Pick<Store, 'carryOutDecision' | 'operate' | 'listActions'>
   clock: Clock
   authenticator: Pick<Authenticator, 'wrong'>
-  cookiePlace: () => CookiePlace
+  cookieScope: () => CookieScope
   facts: ProcessFacts
   surroundings: Pick<Surroundings, 'sandboxUrl'>
   /** Address of the provider that signs people in; null: there is none. */
@@ -43,7 +43,7 @@ const COOKIE_SECONDS = 7 * 86_400
 
 /** Login, logout, and who is logged in. */
 export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof ACCESS_ROUTES> {
-  const { store, clock, authenticator, cookiePlace, facts, surroundings, issuer, routes } = parts
+  const { store, clock, authenticator, cookieScope, facts, surroundings, issuer, routes } = parts
   const writesOf = (caller: Caller) => asOperator(store, describeOperator(caller, null), clock)
   return {
     'GET /login': async () => ({ provider: issuer === null ? null : new URL(issuer).host }),
@@ -51,12 +51,12 @@ export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof AC
       const { wrong } = authenticator
       const asUser = (session: AdminSession) => writesOf({ ...session, kind: 'session' })
       const login = await logIn({ store, wrong, writesOf: asUser }, { code: body.code, address: caller.address }, now)
-      response.set('Set-Cookie', writeCookie(cookiePlace(), login.cookie, COOKIE_SECONDS))
+      response.set('Set-Cookie', writeCookie(cookieScope(), login.cookie, COOKIE_SECONDS))
       return { key: login.key, role: login.session.role }
     },
     async 'POST /logout'({ caller, response }) {
       if (caller.kind === 'session') await writesOf(caller).endSession(caller.id)
-      response.set('Set-Cookie', writeCookie(cookiePlace(), '', 0))
+      response.set('Set-Cookie', writeCookie(cookieScope(), '', 0))
       return undefined
     },
     'GET /session': async ({ caller, now }) => ({
@@ -65,14 +65,14 @@ export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof AC
       kind: caller.kind,
       version: facts.version,
       processRole: facts.role,
-      basePath: cookiePlace().basePath,
+      basePath: cookieScope().basePath,
       isSandbox: facts.isSandbox,
       sandboxUrl: surroundings.sandboxUrl(),
       effects: presentMode(await listSwitches(store)),
       now: isoTime(now),
     }),
     'GET /openapi.json': async () =>
-      describeOpenapi(routes(), { version: facts.version, url: `${cookiePlace().basePath}/api/v1` }),
+      describeOpenapi(routes(), { version: facts.version, url: `${cookieScope().basePath}/api/v1` }),
   }
 }
 

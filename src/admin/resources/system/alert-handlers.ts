@@ -45,7 +45,7 @@ function describeRule({ to, ...rule }: AlertRule, { topics, past, channels }: Al
   }
 }
 
-function describeTopic({ id, title, page, command, count, since, toldAt, endedAt }: OpenTopic | PastTopic) {
-  const facts = withIsoTimes({ id, title, page, count, toldAt, endedAt })
+function describeTopic({ id, title, page, command, count, since, lastSentAt, endedAt }: OpenTopic | PastTopic) {
+  const facts = withIsoTimes({ id, title, page, count, lastSentAt, endedAt })
   return { ...facts, command: `upshot ${command}`, since: isoTime(since) }
 }

@@ -36,12 +36,12 @@ export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof CO
         if (listed.size > 0 && type.startsWith('transfer.') && text !== '') markIn(JSON.parse(text).data, listed)
       }
       const { gone, ...found } = await readCoverage(store, { since, storage }, now, take)
-      const untold = [...listed].flatMap(([id, isTold]) => (isTold ? [] : [id]))
+      const unreported = [...listed].flatMap(([id, isReported]) => (isReported ? [] : [id]))
       return {
         since: isoTime(since),
         ...found,
         lookedUp: lookUp === 0 ? null : await lookUpDeletes(surroundings, gone.slice(0, lookUp), signal),
-        transfers: transfers === undefined ? null : { listed: listed.size, untold },
+        transfers: transfers === undefined ? null : { listed: listed.size, unreported },
         unknowable: transfers === undefined ? [TRANSFERS, ...UNKNOWABLE] : UNKNOWABLE,
       }
     },
@@ -147,7 +147,7 @@ async function countStorage(
   { account, storage, state }: KeptSweep,
   since: number,
 ): Promise<Coverage['storages'][number]> {
-  const total: FileCounts = { known: 0, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0 }
+  const total: FileCounts = { known: 0, arrived: 0, arrivedReported: 0, gone: 0, goneReported: 0 }
   const baseline = state.baseline ?? Number.MAX_SAFE_INTEGER
   for (let after: string | null = ''; after !== null; ) {
     const { next, ...counts }: FileCounts & { next: string | null } = await store.countFiles({

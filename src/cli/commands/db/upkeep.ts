@@ -20,7 +20,7 @@ import { findRunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { showProgress, showTold, showWork } from '../../terminal/progress.ts'
+import { showProgress, showUnstoppable, showWork } from '../../terminal/progress.ts'
 
 export function backup(command: Command, { out, project }: Cli): void {
   command
@@ -232,7 +232,7 @@ export function prune(command: Command, { out, project }: Cli): void {
           out.result({ pruned: null, prunable }, () => ['Nothing was deleted.'])
           return
         }
-        using work = showTold(out, 'Rows removed')
+        using work = showUnstoppable(out, 'Rows removed')
         const { pruned } = await call(operations, 'POST /retention/prune', { body: {} }, work)
         out.result({ pruned }, () => PRUNE_KINDS.map((kind) => `${String(pruned[kind]).padStart(8)} ${LABELS[kind]}`))
       }),

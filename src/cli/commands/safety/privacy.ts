@@ -7,7 +7,7 @@ import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import type { Cli } from '../../command.ts'
 import { call } from '../../open/operations.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import { showTold, showWork } from '../../terminal/progress.ts'
+import { showUnstoppable, showWork } from '../../terminal/progress.ts'
 
 type Report = AnswerOf<'POST /privacy/find'>
 
@@ -34,7 +34,7 @@ export function erase(command: Command, { out, project }: Cli): void {
       project.withOperations(async (operations) => {
         const words = readWords(options)
         const cancelRuns = options.cancelRuns === true
-        using work = showTold(out, 'Rows searched')
+        using work = showUnstoppable(out, 'Rows searched')
         const foreseen = await call(operations, 'POST /privacy/erase', { body: { ...words, isDryRun: true } }, work)
         work.end()
         const things = describe(foreseen)

@@ -43,7 +43,9 @@ export const ALERT_COLUMNS: Column<Rule>[] = [
 
 function describeRule({ name, when, open, past, channels }: Rule, printsPast: boolean): string[] {
   return [
-    ...open.map((topic) => `${name}: ${describeTopic(topic, when)}${topic.toldAt === null ? ', not sent yet' : ''}`),
+    ...open.map(
+      (topic) => `${name}: ${describeTopic(topic, when)}${topic.lastSentAt === null ? ', not sent yet' : ''}`,
+    ),
     ...channels.flatMap(({ name: channel, sentAt, error }) =>
       error === null ? [] : [`${name}: ${channel} did not take the message of ${formatMoment(sentAt)}: ${error}`],
     ),

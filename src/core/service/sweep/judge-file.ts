@@ -92,7 +92,7 @@ export interface JudgedFile extends Pick<KnownFile, 'firstSweep'> {
  * The fate of a row that is not too new. `drop`: no sweep needs it. `forget`: the same, but a file
  * that comes back looks new. `known`: null where no sweep saw the file; `state`: where none runs.
  */
-export function judgeTold(
+export function judgeReported(
   { type, at }: Pick<FileEvent, 'type' | 'at'>,
   { known, state }: { known: JudgedFile | null; state: SweepState | null },
   before: number,
@@ -120,7 +120,7 @@ export function isTooNew({ at }: Pick<FileEvent, 'at'>, state: SweepState | null
  * `held`: waits for an approval. `due`: its event is to be made up. `made`: it is made up. `told`:
  * the real event came first. `denied`: people said no.
  */
-export const FINDING_STATES = ['found', 'missing', 'unclear', 'held', 'due', 'made', 'told', 'denied'] as const
+export const FINDING_STATES = ['found', 'missing', 'unclear', 'held', 'due', 'made', 'reported', 'denied'] as const
 export type FindingState = (typeof FINDING_STATES)[number]
 
 /** Names a finding: one per file and type. */

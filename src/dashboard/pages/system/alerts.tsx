@@ -34,7 +34,7 @@ export function Alerts() {
                 keyOf={({ name }) => name}
               />
             </Card>
-            <Topics title="Over" topics={topicsOf(rules, 'past')} columns={PAST} empty="Nothing was told yet." />
+            <Topics title="Over" topics={topicsOf(rules, 'past')} columns={PAST} empty="No message was sent yet." />
           </div>
         )
       }
@@ -99,9 +99,9 @@ const OPEN: readonly Column<Topic>[] = [
   TIMES,
   SINCE,
   {
-    title: 'Told',
+    title: 'Sent',
     width: '110px',
-    cell: ({ toldAt }) => (toldAt === null ? <span className="quiet">not yet</span> : <When at={toldAt} />),
+    cell: ({ lastSentAt }) => (lastSentAt === null ? <span className="quiet">not yet</span> : <When at={lastSentAt} />),
   },
 ]
 const PAST: readonly Column<Topic>[] = [

@@ -4,7 +4,7 @@ import type { CallingRun, OutsideAct, OutsideCall } from '../../../core/safety/l
 import type { Store } from '../../../core/store/store.ts'
 import type { Clock } from '../../../core/time.ts'
 import type { OutsideWatch } from '../../worker-parts.ts'
-import { findCreator } from '../find-call-place.ts'
+import { findCreator } from '../find-call-site.ts'
 import { stepAtWork } from '../scope.ts'
 import { whereNow } from './undeclared.ts'
 

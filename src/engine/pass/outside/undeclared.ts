@@ -1,4 +1,4 @@
-import { findCallPlace } from '../find-call-place.ts'
+import { findCallSite } from '../find-call-site.ts'
 import { currentPass, stepAtWork } from '../scope.ts'
 
 /** Something that author's code did outside where its effect is declared. */
@@ -28,7 +28,7 @@ export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTION
 export function findUndeclared(call: string, method?: string | null): UndeclaredEffect | null {
   const where = whereNow(method)
   const run = currentPass()?.run.lease.runId ?? null
-  return where && { call, run, step: stepAtWork()?.key ?? null, where, place: findCallPlace() }
+  return where && { call, run, step: stepAtWork()?.key ?? null, where, place: findCallSite() }
 }
 
 /** The place in the run of a call that is made now; null where a read declares it. */

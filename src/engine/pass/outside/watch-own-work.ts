@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks'
-import { findCreator } from '../find-call-place.ts'
+import { findCreator } from '../find-call-site.ts'
 import { begun, isEngineAtWork } from '../own-work.ts'
 import { currentPass, currentStep } from '../scope.ts'
 

@@ -17,7 +17,7 @@ export async function* iteratePages(
   log: (line: FilesLogLine) => void,
 ): AsyncGenerator<FilePage> {
   const check = new ListingCheck(collection.service)
-  let place: PagePlace | null = FIRST_PAGE
+  let place: PageCursor | null = FIRST_PAGE
   while (place !== null) {
     const page = await list(pageQuery(collection, place))
     const { fresh, next } = check.take(place, page)
@@ -34,10 +34,10 @@ export async function* iterateEntries(pages: AsyncIterable<FilePage>): AsyncGene
 }
 
 /** The place at which a listing begins. */
-export const FIRST_PAGE: PagePlace = { page: 1, token: null }
+export const FIRST_PAGE: PageCursor = { page: 1, token: null }
 
 /** The query of one page of a collection, oldest entries first. */
-export function pageQuery(collection: Collection, { page, token }: PagePlace): FileQuery {
+export function pageQuery(collection: Collection, { page, token }: PageCursor): FileQuery {
   const query: FileQuery = { ...collection, page, sort: 'createdAt' }
   return token === null ? query : { ...query, pageToken: token }
 }
@@ -46,7 +46,7 @@ export function pageQuery(collection: Collection, { page, token }: PagePlace): F
 const MAX_BARREN_PAGES = 50
 
 /** The place of a page: its token, or its number where that is null. */
-export interface PagePlace {
+export interface PageCursor {
   page: number
   token: string | null
 }
@@ -74,7 +74,7 @@ export class ListingCheck {
    * Takes in a page; returns its new entries, and the next page or null. Throws `ProtocolError` for
    * a listing without an end.
    */
-  take(place: PagePlace, page: FilePage): { fresh: FileEntry[]; next: PagePlace | null } {
+  take(place: PageCursor, page: FilePage): { fresh: FileEntry[]; next: PageCursor | null } {
     const fresh = page.items.filter(({ id }) => !this.#ids.has(id) && this.#ids.add(id))
     // The total falls when an entry goes: those after it move up, perhaps onto a page already read.
     if ((page.totalItems ?? Infinity) < (this.#totalItems ?? 0)) this.#fault ??= 'changed'
@@ -85,7 +85,7 @@ export class ListingCheck {
     return { fresh, next }
   }
 
-  #nextPlace(place: PagePlace, page: FilePage, fresh: readonly FileEntry[]): PagePlace | null {
+  #nextPlace(place: PageCursor, page: FilePage, fresh: readonly FileEntry[]): PageCursor | null {
     const next = { page: place.page + 1, token: page.nextToken }
     if (page.nextToken !== null) return next
     // A server that ignores `page` sends the same entries for ever.
@@ -98,7 +98,7 @@ export class ListingCheck {
     return page.nextPage !== null || isShort ? next : null
   }
 
-  #requireProgress({ token }: PagePlace): void {
+  #requireProgress({ token }: PageCursor): void {
     if (token !== null && this.#tokens.has(token)) throw this.#endless('the service sent the same page token twice')
     if (token !== null) this.#tokens.add(token)
     if (this.#barrenPages < MAX_BARREN_PAGES) return

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileEntry } from '../../../core/service/file.ts'
 import type { IncompleteReason, Snapshot, SnapshotOptions } from '../../../core/service/files-api.ts'
-import { FIRST_PAGE, ListingCheck, type ListPage, type PagePlace, pageQuery } from './iterate.ts'
+import { FIRST_PAGE, ListingCheck, type ListPage, type PageCursor, pageQuery } from './iterate.ts'
 import type { Collection, FilePage, FileQuery } from './list-page.ts'
 
 /** The default bound of a snapshot, in entries. */
@@ -66,7 +66,7 @@ async function readAll({ list }: PageReader, collection: Collection, max: number
   const items: FileEntry[] = []
   const marks: string[] = []
   let heldEntries = 0
-  let place: PagePlace | null = FIRST_PAGE
+  let place: PageCursor | null = FIRST_PAGE
   while (place !== null) {
     const page = await list(pageQuery(collection, place))
     const { fresh, next } = check.take(place, page)

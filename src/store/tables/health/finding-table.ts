@@ -48,7 +48,7 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
     ),
     late: this.db.prepare<[Omit<FileEvent, 'at'>]>(
       `UPDATE file_finding SET late_event = @event,
-      state = CASE WHEN state = 'made' THEN 'made' ELSE 'told' END
+      state = CASE WHEN state = 'made' THEN 'made' ELSE 'reported' END
     WHERE account = @account AND storage = @storage AND file = @file AND type = @type AND late_event IS NULL`,
     ),
     tell: this.db.prepare<[FileEvent]>(
@@ -84,7 +84,7 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   }
 
   /** The files among these of which an event of the type told. */
-  async listToldFiles(query: {
+  async listReportedFiles(query: {
     account: string
     storage: StorageName
     type: string

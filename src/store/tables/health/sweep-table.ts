@@ -60,7 +60,7 @@ const FILE_COLUMNS = `file, path, size, created_at, modified_at, first_sweep, la
 /** The files of a storage before which a slice ends. */
 const SLICE = 'sweep = @sweep AND file > @after AND file <= @upTo'
 
-function toldBy(what: 'created' | 'deleted'): string {
+function reportedBy(what: 'created' | 'deleted'): string {
   return `(judged & ${JUDGED[what]} <> 0 OR EXISTS (SELECT 1 FROM file_event AS told
     WHERE told.account = @account AND told.storage = @storage AND told.file = known_file.file
       AND told.type = 'file.${what}'))`
@@ -114,10 +114,10 @@ export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
       `SELECT count(*) AS entries,
       coalesce(sum(CASE WHEN gone_at IS NULL THEN 1 ELSE 0 END), 0) AS known,
       coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since THEN 1 ELSE 0 END), 0) AS arrived,
-      coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since AND ${toldBy('created')}
-        THEN 1 ELSE 0 END), 0) AS arrived_told,
+      coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since AND ${reportedBy('created')}
+        THEN 1 ELSE 0 END), 0) AS arrived_reported,
       coalesce(sum(CASE WHEN gone_at >= @since THEN 1 ELSE 0 END), 0) AS gone,
-      coalesce(sum(CASE WHEN gone_at >= @since AND ${toldBy('deleted')} THEN 1 ELSE 0 END), 0) AS gone_told
+      coalesce(sum(CASE WHEN gone_at >= @since AND ${reportedBy('deleted')} THEN 1 ELSE 0 END), 0) AS gone_reported
     FROM known_file WHERE ${SLICE} AND judged <> ${JUDGED.folder}`,
     ),
   }
@@ -236,7 +236,7 @@ export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
   }
 }
 
-const NOTHING_COUNTED = { entries: 0, known: 0, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0 }
+const NOTHING_COUNTED = { entries: 0, known: 0, arrived: 0, arrivedReported: 0, gone: 0, goneReported: 0 }
 
 function readSweep({ account, storage, state, version, forgottenTo }: SweepRow): KeptSweep {
   return { account, storage, state: JSON.parse(state), version, forgottenTo }

@@ -13,15 +13,20 @@ import { isoTime } from '../../../core/time.ts'
 import { JoinedTable } from '../../connection.ts'
 import { type Applicant, type Gathering, isFull } from '../../rows/gathering.ts'
 import type { GateTable, Standing } from '../gates/gate-table.ts'
+import type { AnnotationTable } from '../runs/annotation-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
-import type { ToldTable } from '../runs/told-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 /**
  * Decides about limited runs: which joins another, which waits in line, which starts. Each call
  * runs within one transaction.
  */
-export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; told: ToldTable; waits: WaitTable }> {
+export class Admission extends JoinedTable<{
+  gates: GateTable
+  runs: RunTable
+  annotations: AnnotationTable
+  waits: WaitTable
+}> {
   /** Index: primary keys of work and run, except where one is named. */
   readonly #runs = {
     find: this.db.prepare<Lease, Applicant>(
@@ -83,7 +88,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
   async admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
     const run = await this.#runs.find.get(lease)
     if (!run) throw describeStale(lease)
-    if (plan.tags) await this.parts.told.saveTags(run.id, plan.tags)
+    if (plan.tags) await this.parts.annotations.saveTags(run.id, plan.tags)
     if (plan.isOnlyTagged) return { verdict: await this.#letIn(run, plan), canceled: [] }
     // Before the first admission of a limited run, `started_at` is only the moment of a claim.
     const hasStarted = plan.hasStarted || (run.gateState !== null && run.startedAt !== null)

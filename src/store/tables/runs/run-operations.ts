@@ -6,15 +6,15 @@ import type { Invocation } from '../../../core/runs/wait.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
+import type { AnnotationTable } from './annotation-table.ts'
 import type { ClosingTable } from './closing-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
-import type { ToldTable } from './told-table.ts'
 
 interface OperationTables {
   runs: RunTable
   steps: StepTable
-  told: ToldTable
+  annotations: AnnotationTable
   withdrawals: WithdrawalTable
   closings: ClosingTable
 }
@@ -140,7 +140,7 @@ export class RunOperations extends JoinedTable<OperationTables> {
     await this.parts.closings.restart(runId)
     await this.#continue.dropSteps.run(runId)
     await this.#continue.dropOutputs.run(runId)
-    await this.parts.told.drop(runId)
+    await this.parts.annotations.drop(runId)
     return true
   }
 
@@ -163,7 +163,7 @@ export class RunOperations extends JoinedTable<OperationTables> {
     const id = newId('run', now)
     if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     await this.#forks.queue.run({ id, source, now })
-    await this.parts.told.copyTags(source, id)
+    await this.parts.annotations.copyTags(source, id)
     for (const key of keys) {
       if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
         throw describeMissing(`finished step "${key}" in run ${source}`)

@@ -9,9 +9,9 @@ import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { Events } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
+import type { AnnotationTable } from './annotation-table.ts'
 import { prepareOpenRuns } from './open-runs.ts'
 import { type RunRow, readRun, selectRuns } from './select-runs.ts'
-import type { ToldTable } from './told-table.ts'
 
 interface WorkRow {
   workflow: string
@@ -55,7 +55,12 @@ const IS_SOUND = 'crashes = 0, suspicion = 0'
 const IS_LEASED = `run_id = @runId AND fence = @fence AND status = 'running'`
 
 /** The runs: from the queue to their ends. Index: primary keys, except where one is named. */
-export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; gates: GateTable; told: ToldTable }> {
+export class RunTable extends JoinedTable<{
+  events: Events
+  ticks: TickTable
+  gates: GateTable
+  annotations: AnnotationTable
+}> {
   readonly #hasRowLocks = this.db.sql.hasRowLocks
   readonly #sql = {
     // Statements after which a run goes on later.
@@ -179,7 +184,7 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
-    await this.parts.told.copyTags(lease.runId, successor.run)
+    await this.parts.annotations.copyTags(lease.runId, successor.run)
     await this.#sql.moveSlots.run(successor.run, lease.runId)
     await this.#sql.moveWait.run(successor.run, lease.runId)
     if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
@@ -198,7 +203,7 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
     const id = newId('run', now)
     if ((await this.#sql.followUpRun.run(id, now, runId)).changes === 0) return
     await this.#sql.followUpWork.run(id, runId)
-    await this.parts.told.copyTags(runId, id)
+    await this.parts.annotations.copyTags(runId, id)
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */

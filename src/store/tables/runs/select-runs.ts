@@ -1,5 +1,5 @@
+import type { Progress } from '../../../core/runs/annotations/progress.ts'
 import type { Run } from '../../../core/runs/run.ts'
-import type { Progress } from '../../../core/runs/told/progress.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Dialect } from '../../dialect.ts'
 
@@ -11,7 +11,7 @@ export const selectRuns = (sql: Dialect) => `SELECT run.id, run.workflow, run.st
     run.by_rule, run.awaits AS awaiting, run.gate_state, run.folded_into, coalesce(run.folded, 0) AS folded,
     run.output, run.apart_bytes, run.error, run.origin, run.origin_run, run.handler, run.continued_by, run.resolution,
     ${sql.tagsOf('run.id')} AS tags,
-    progress.done, progress.total, progress.failed, progress.note, progress.rate, progress.told_at,
+    progress.done, progress.total, progress.failed, progress.note, progress.rate, progress.reported_at,
     run.started_at + (SELECT run_timeout FROM workflow WHERE workflow.id = run.workflow) AS deadline
   FROM full_run AS run LEFT JOIN run_progress AS progress ON progress.run_id = run.id
     LEFT JOIN event ON ${sql.isEvent('run.event_seq')}`
@@ -19,7 +19,7 @@ export const selectRuns = (sql: Dialect) => `SELECT run.id, run.workflow, run.st
 /** Columns that are JSON text. */
 type Texts = Record<'error' | 'resolution' | 'tags', string | null>
 
-/** A row of `selectRuns`. It says nothing of its progress where `toldAt` is null. */
+/** A row of `selectRuns`. It says nothing of its progress where `reportedAt` is null. */
 export interface RunRow
   extends Omit<Run, keyof Texts | 'isCanceledByRule' | 'isInLine' | 'awaits' | 'apartBytes' | 'progress'>,
     Texts,
@@ -28,12 +28,12 @@ export interface RunRow
   awaiting: number
   gateState: string | null
   apartBytes: number | null
-  toldAt: number | null
+  reportedAt: number | null
 }
 
 export function readRun(row: RunRow): Run {
   const { error, resolution, tags, byRule, awaiting, gateState, apartBytes, ...rest } = row
-  const { done, total, failed, note, rate, toldAt, ...run } = rest
+  const { done, total, failed, note, rate, reportedAt, ...run } = rest
   const isWaiting = run.status === 'waiting'
   return {
     ...run,
@@ -44,6 +44,6 @@ export function readRun(row: RunRow): Run {
     error: error === null ? null : JSON.parse(error),
     resolution: resolution === null ? null : JSON.parse(resolution),
     tags: tags === null ? {} : JSON.parse(tags),
-    progress: toldAt === null ? null : { done, total, failed, note, rate, at: toldAt },
+    progress: reportedAt === null ? null : { done, total, failed, note, rate, at: reportedAt },
   }
 }

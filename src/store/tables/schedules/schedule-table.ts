@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type {
   CronTrigger,
-  DuePlace,
+  DueCursor,
   DueSchedule,
   NewSchedule,
   ScheduleLook,
@@ -248,7 +248,7 @@ export class ScheduleTable extends Table {
   )
 
   /** Those that a scheduler has to look at by `now`, the longest due first. */
-  async listDueSchedules(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
+  async listDueSchedules(now: number, { limit, after }: { limit: number; after?: DueCursor }): Promise<DueSchedule[]> {
     const rows = await this.#reads.listDue.all(now, after?.nextAt ?? -1, after?.id ?? '', limit)
     return rows.map(({ plan, startedAt, handledAt, pausedAt, ...row }) => ({
       ...row,

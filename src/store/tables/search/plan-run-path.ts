@@ -1,13 +1,13 @@
 import { firstId } from '../../../core/ids.ts'
+import type { Tag } from '../../../core/runs/annotations/tags.ts'
 import { groupFailure } from '../../../core/runs/failure-group.ts'
 import { isFinished, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
-import type { Tag } from '../../../core/runs/told/tags.ts'
 import type { Connection } from '../../connection.ts'
 import { type Condition, given, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import type { Events } from '../incoming/events.ts'
+import type { AnnotationTable } from '../runs/annotation-table.ts'
 import { FOR_PERSON, UNFINISHED } from '../runs/open-runs.ts'
-import type { ToldTable } from '../runs/told-table.ts'
 
 /** How the runs of a filter are found, in the order of their ids. */
 export interface RunPath {
@@ -27,7 +27,7 @@ export interface RunPath {
 
 interface SearchedTables {
   events: Events
-  told: ToldTable
+  annotations: AnnotationTable
 }
 
 /** The tag of a filter with the fewest runs, which are counted up to one more than a slice. */
@@ -39,13 +39,16 @@ interface Rarest {
 /** Rows of one slice. */
 const FEW = 5_000
 
-async function findRarest(given: readonly Tag[], told: ToldTable): Promise<Rarest | null> {
-  const counted = await Array.fromAsync(given, async (tag) => ({ tag, runs: await told.countTagged(tag, FEW + 1) }))
+async function findRarest(given: readonly Tag[], annotations: AnnotationTable): Promise<Rarest | null> {
+  const counted = await Array.fromAsync(given, async (tag) => ({
+    tag,
+    runs: await annotations.countTagged(tag, FEW + 1),
+  }))
   return counted.reduce<Rarest | null>((least, each) => (least && least.runs <= each.runs ? least : each), null)
 }
 
 export async function planRunPath(filter: RunFilter, tables: SearchedTables, db: Connection): Promise<RunPath> {
-  const rarest = await findRarest(filter.tags ?? [], tables.told)
+  const rarest = await findRarest(filter.tags ?? [], tables.annotations)
   const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, { ...tables, db, rarest })
   const rest: RunFilter = { ...filter }
   if (source === TAGGED) rest.tags = filter.tags?.filter((tag) => tag !== rarest?.tag) ?? []

@@ -1,16 +1,16 @@
 import type { Failure } from '../../../core/errors.ts'
 import { firstId, readIdTime } from '../../../core/ids.ts'
+import type { Tags } from '../../../core/runs/annotations/tags.ts'
 import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
-import type { Tags } from '../../../core/runs/told/tags.ts'
 import type { FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { JoinedTable, Table } from '../../connection.ts'
 import { boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import type { Events } from '../incoming/events.ts'
 import { prepareIds } from '../prepare-ids.ts'
+import type { AnnotationTable } from '../runs/annotation-table.ts'
 import { type RunRow, readRun, selectRuns } from '../runs/select-runs.ts'
-import type { ToldTable } from '../runs/told-table.ts'
 import { planRunPath, type RunPath } from './plan-run-path.ts'
 
 /** A place in the order of ends: a moment in epoch milliseconds, and a run. */
@@ -51,7 +51,7 @@ interface FailureRow {
 }
 
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
-export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> {
+export class RunSearch extends JoinedTable<{ events: Events; annotations: AnnotationTable }> {
   /** Ids that begin so, oldest first. */
   readonly listRunIds = prepareIds(this.db, 'run')
   readonly #zones = new WorkflowZones(this.db)

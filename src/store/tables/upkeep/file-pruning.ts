@@ -1,4 +1,4 @@
-import { type FileEvent, isTooNew, type JudgedFile, judgeTold } from '../../../core/service/sweep/judge-file.ts'
+import { type FileEvent, isTooNew, type JudgedFile, judgeReported } from '../../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES } from '../../../core/service/sweep/sweep-plan.ts'
 import type { SweepState } from '../../../core/service/sweep/sweep-state.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
@@ -25,7 +25,7 @@ export class FilePruning extends Table {
     noteForgotten: this.db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(
       'UPDATE sweep SET forgotten_to = @goneAt WHERE id = @sweep AND coalesce(forgotten_to, 0) < @goneAt',
     ),
-    toldAfter: this.db.prepare<[ToldPlace & { limit: number }], FileEvent>(
+    reportedAfter: this.db.prepare<[ReportCursor & { limit: number }], FileEvent>(
       `SELECT account, storage, file, type, event, at FROM file_event
     WHERE (account, storage, file, type, event) > (@account, @storage, @file, @type, @event)
     ORDER BY account, storage, file, type, event LIMIT @limit`,
@@ -45,7 +45,7 @@ export class FilePruning extends Table {
     ),
     // Files that events told of, with what is known once those that are gone are forgotten.
     // Looked up one by one: a join may read all known files for a few.
-    toldOf: this.db.prepare<[{ before: number; limit: number }], ToldOf>(
+    reportedFiles: this.db.prepare<[{ before: number; limit: number }], ReportedFile>(
       `SELECT told.account, told.storage, told.type, told.at,
       (SELECT first_sweep ${KNOWN_STILL}) AS first_sweep, (SELECT judged ${KNOWN_STILL}) AS judged
     FROM (SELECT * FROM file_event ORDER BY account, storage, file, type, event LIMIT @limit) AS told
@@ -56,45 +56,49 @@ export class FilePruning extends Table {
   /** Counts what a prune would remove, and changes nothing. */
   async count(before: number, { now, limit }: { now: number; limit: number }): Promise<{ read: number; rows: number }> {
     const gone = (await this.#sql.countGone.get({ before, limit })) ?? 0
-    const told = await this.#sql.toldOf.all({ before, limit: limit - gone })
+    const told = await this.#sql.reportedFiles.all({ before, limit: limit - gone })
     const sweeps = readSweeps(await this.#sql.sweeps.all())
-    const goes = ({ account, storage, type, at, firstSweep, judged }: ToldOf) => {
+    const goes = ({ account, storage, type, at, firstSweep, judged }: ReportedFile) => {
       const state = sweeps.get(`${account} ${storage}`)?.state ?? null
       if (isTooNew({ at }, state, now)) return false
       const known = firstSweep === null || judged === null ? null : readJudged({ firstSweep, judged })
-      return judgeTold({ type, at }, { known, state }, before) !== 'keep'
+      return judgeReported({ type, at }, { known, state }, before) !== 'keep'
     }
     return { read: gone + told.length, rows: gone + told.filter(goes).length }
   }
 
   async prune({ before, now = before, limit, after }: PruneSlice): Promise<PruneProgress> {
-    const place = readTold(after)
-    if (place !== null) return await this.#pruneTold(place, { before, now }, limit)
+    const place = readCursor(after)
+    if (place !== null) return await this.#pruneReported(place, { before, now }, limit)
     const gone = await this.#sql.forget.all({ before, limit })
     for (const file of gone) {
       const goneAt = lastThere(file, now)
       if (goneAt !== null) await this.#sql.noteForgotten.run({ sweep: file.sweep, goneAt })
     }
-    return { pruned: gone.length, next: gone.length < limit ? nextTold(null) : '' }
+    return { pruned: gone.length, next: gone.length < limit ? writeCursor(null) : '' }
   }
 
-  async #pruneTold(place: ToldPlace, bounds: { before: number; now: number }, limit: number): Promise<PruneProgress> {
+  async #pruneReported(
+    place: ReportCursor,
+    bounds: { before: number; now: number },
+    limit: number,
+  ): Promise<PruneProgress> {
     const sweeps = readSweeps(await this.#sql.sweeps.all())
-    const found = await this.#sql.toldAfter.all({ ...place, limit })
+    const found = await this.#sql.reportedAfter.all({ ...place, limit })
     let pruned = 0
     for (const { account, storage, file, type, event, at } of found) {
       const sweep = sweeps.get(`${account} ${storage}`) ?? null
       if (isTooNew({ at }, sweep?.state ?? null, bounds.now)) continue
       const known = sweep === null ? undefined : await this.#sql.judged.get(sweep.id, file)
       const facts = { known: readJudged(known), state: sweep?.state ?? null }
-      const verdict = judgeTold({ type, at }, facts, bounds.before)
+      const verdict = judgeReported({ type, at }, facts, bounds.before)
       if (verdict === 'keep') continue
       if (sweep !== null && verdict === 'forget') await this.#sql.noteForgotten.run({ sweep: sweep.id, goneAt: at })
-      if (sweep !== null && known !== undefined) await this.#sql.judge.run(toldBit(type), sweep.id, file)
+      if (sweep !== null && known !== undefined) await this.#sql.judge.run(reportedBit(type), sweep.id, file)
       await this.#sql.untell.run(account, storage, file, type, event)
       pruned += 1
     }
-    return { pruned, next: found.length < limit ? null : nextTold(found.at(-1) ?? null) }
+    return { pruned, next: found.length < limit ? null : writeCursor(found.at(-1) ?? null) }
   }
 }
 
@@ -117,25 +121,25 @@ interface JudgedRow {
 }
 
 /** A file that an event told of, with what is known of it; null: nothing. */
-interface ToldOf extends Pick<FileEvent, 'account' | 'type' | 'at'> {
+interface ReportedFile extends Pick<FileEvent, 'account' | 'type' | 'at'> {
   storage: string
   firstSweep: number | null
   judged: number | null
 }
 
 /** Key of a row of `file_event`. */
-type ToldPlace = Pick<FileEvent, 'account' | 'file' | 'type' | 'event'> & { storage: string }
+type ReportCursor = Pick<FileEvent, 'account' | 'file' | 'type' | 'event'> & { storage: string }
 
-const FIRST_TOLD: ToldPlace = { account: '', storage: '', file: '', type: '', event: '' }
+const FIRST_REPORT: ReportCursor = { account: '', storage: '', file: '', type: '', event: '' }
 
 /** The position behind a row; null: before the first. */
-function nextTold(row: ToldPlace | null): string {
-  const { account, storage, file, type, event } = row ?? FIRST_TOLD
+function writeCursor(row: ReportCursor | null): string {
+  const { account, storage, file, type, event } = row ?? FIRST_REPORT
   return JSON.stringify([account, storage, file, type, event])
 }
 
 /** Null: files that are gone come first. */
-function readTold(after: string | null): ToldPlace | null {
+function readCursor(after: string | null): ReportCursor | null {
   if (after === null || after === '') return null
   const [account, storage, file, type, event] = JSON.parse(after)
   return { account, storage, file, type, event }
@@ -159,6 +163,6 @@ function readJudged(row: JudgedRow | undefined): JudgedFile | null {
 }
 
 /** The bit of `known_file.judged` that stands for an event of the type. */
-function toldBit(type: string): number {
+function reportedBit(type: string): number {
   return type === FILE_TYPES.created ? JUDGED.created : type === FILE_TYPES.deleted ? JUDGED.deleted : 0
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Tags } from '../../../../src/core/runs/told/tags.ts'
+import type { Tags } from '../../../../src/core/runs/annotations/tags.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { queueRun } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'

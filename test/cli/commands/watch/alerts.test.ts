@@ -36,10 +36,10 @@ test('"alerts test" sends a message that says it is a test, and leaves an audit 
 test('"alerts list" shows what is open, the channels that refuse, and with --past what is over', async () => {
   const { cli, text, store } = await openProjectWithRule('http://127.0.0.1:9/x')
   const topic = { id: 'grp_1', title: 'follow-up fails', page: '/', command: 'runs list', since: 1, count: 7 }
-  const untold = { seenAt: 2, told: null, toldAt: null, endedAt: null, sendingUntil: null }
+  const unreported = { seenAt: 2, sentCount: null, lastSentAt: null, endedAt: null, sendingUntil: null }
   const book = {
-    topics: [{ ...topic, ...untold }],
-    past: [{ ...topic, title: 'other fails', endedAt: 60_000, toldAt: 60_000 }],
+    topics: [{ ...topic, ...unreported }],
+    past: [{ ...topic, title: 'other fails', endedAt: 60_000, lastSentAt: 60_000 }],
     channels: [{ channel: 'team', at: 3, error: 'hooks.example.com answered 500' }],
   }
   await store.saveAlertBook('run.failed', { ...EMPTY_BOOK, ...book }, 0)
@@ -50,7 +50,7 @@ test('"alerts list" shows what is open, the channels that refuse, and with --pas
     ],
   })
   const full = { ...topic, id: 'disk', title: '69 % of the disk is used', count: 0.69 }
-  await store.saveAlertBook('disk.low', { ...EMPTY_BOOK, topics: [{ ...full, ...untold }] }, 0)
+  await store.saveAlertBook('disk.low', { ...EMPTY_BOOK, topics: [{ ...full, ...unreported }] }, 0)
   const lines = async (...args: string[]) => (await text('alerts', 'list', ...args)).stdout
   expect(await lines()).toMatch(/follow-up fails \(7\), since .*, not sent yet\n.*team did not take .*answered 500/)
   expect(await lines()).toMatch(/69 % of the disk is used, since /)

@@ -26,7 +26,7 @@ const ROWS: Record<string, string> = {
   'run_log (run_id, number, at, level, message)': `${RUN}, 1, 1, 'info', 'x'`,
   'run_tag (run_id, name, value)': `${RUN}, CASE WHEN n % 2 = 0 THEN 'customer' ELSE 'region' END, CASE WHEN n % 2 = 0
     THEN 'c' || n % 7 ELSE 'r' || n % 7 END`,
-  'run_progress (run_id, done, total, failed, told_at)': `${RUN}, 1, 2, 0, n`,
+  'run_progress (run_id, done, total, failed, reported_at)': `${RUN}, 1, 2, 0, n`,
   'large_output (run_id, key, packed)': `${RUN}, 'a', '\\x28b52ffd200109000031'`,
   'schedule (id, name, owner, made_by, workflow, plan, created_at, started_at, next_at, done_at)': `'sch_' || n,
     's' || n, 'person', 'ann', 'w' || n % 500, '{}', n, n, CASE WHEN n % 20 > 0 THEN n END,

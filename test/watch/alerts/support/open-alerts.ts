@@ -1,6 +1,6 @@
 import type { AlertChannel, AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
 import type { Notice, NoticeOf } from '../../../../src/core/notices.ts'
-import type { Tags } from '../../../../src/core/runs/told/tags.ts'
+import type { Tags } from '../../../../src/core/runs/annotations/tags.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { ManualClock } from '../../../../src/core/time.ts'
 import { AlertWatch } from '../../../../src/watch/alerts/alert-watch.ts'

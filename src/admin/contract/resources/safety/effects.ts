@@ -32,7 +32,7 @@ export const effect = z
   })
   .meta({ id: 'Effect' })
 
-const toldEffect = effect.extend({
+const effectDetails = effect.extend({
   votes: z
     .array(z.object({ actor: z.string(), verdict: z.string(), reason: z.string().nullable() }))
     .describe('Words of people under which it began.'),
@@ -131,12 +131,12 @@ export const EFFECT_ROUTES = defineRoutes({
     query: {
       file: z.string().max(4_096).describe('A path such as `/out/a.mov`, or a target such as `storage_a:fil_1`.'),
     },
-    answer: z.object({ items: z.array(toldEffect) }),
+    answer: z.object({ items: z.array(effectDetails) }),
   },
   'GET /effects/:seq': {
     id: 'getEffect',
     summary: 'One row of the ledger',
-    answer: toldEffect.extend({ isSealed: z.boolean() }),
+    answer: effectDetails.extend({ isSealed: z.boolean() }),
   },
   'GET /guard': {
     id: 'getGuard',

@@ -10,7 +10,7 @@ const topic = z
     command: z.string().describe('The command that shows it.'),
     count: z.number().describe('Of a state, how many there are; otherwise all since it began.'),
     since: time(),
-    toldAt: time().nullable().describe('Moment of the last message; null: none was taken yet.'),
+    lastSentAt: time().nullable().describe('Moment of the last message; null: none was taken yet.'),
     endedAt: time().nullable().describe('Null while it goes on.'),
   })
   .meta({ id: 'AlertTopic' })
@@ -34,7 +34,7 @@ const alertRule = z
     everyMs: z.number(),
     channels: z.array(channel),
     open: z.array(topic).describe('What is wrong now.'),
-    past: z.array(topic).describe('What was told and is over, newest first, at most 50.'),
+    past: z.array(topic).describe('What a message was sent about and is over, newest first, at most 50.'),
   })
   .meta({ id: 'AlertRule' })
 

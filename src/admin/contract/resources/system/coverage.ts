@@ -9,9 +9,9 @@ const storage = z.object({
   storage: z.enum(STORAGES),
   known: z.int().describe('Files that are not gone.'),
   arrived: z.int().describe('Files first seen since then, and behind the first complete sweep.'),
-  arrivedTold: z.int().describe('Those of which an event told.'),
+  arrivedReported: z.int().describe('Those of which an event told.'),
   gone: z.int().describe('Files proven to be gone since then.'),
-  goneTold: z.int(),
+  goneReported: z.int(),
   sweep: z.object({
     number: z.int(),
     phase: z.enum(['idle', 'listing', 'judging']),
@@ -55,7 +55,7 @@ const coverage = z
       .nullable()
       .describe('Deleted files that the service was asked for, and those that it has.'),
     transfers: z
-      .object({ listed: z.int(), untold: z.array(z.string()).describe('Ids of which no event told.') })
+      .object({ listed: z.int(), unreported: z.array(z.string()).describe('Ids of which no event told.') })
       .nullable(),
     unknowable: z.array(z.string()).describe('Losses that cannot be found, in words.'),
   })

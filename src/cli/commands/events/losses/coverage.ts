@@ -54,20 +54,20 @@ export function define(command: Command, { out, project }: Cli): void {
           out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')
         const { lookedUp, findings } = found
         const isBack = lookedUp !== null && lookedUp.there.length > 0
-        const isUntold = (found.transfers?.untold.length ?? 0) > 0
-        if (isBack || isUntold || findings.some(isLoss)) out.leaveWith('difference')
+        const isUnreported = (found.transfers?.unreported.length ?? 0) > 0
+        if (isBack || isUnreported || findings.some(isLoss)) out.leaveWith('difference')
         else if (isUnclear(found)) out.leaveWith('unknown')
       }),
     )
 }
 
 function formatCoverage(found: Coverage, layout: Layout): string[] {
-  const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
+  const named = found.findings.filter(({ state }) => state !== 'reported').slice(0, NAMED)
   const lines = [...storageLines(found), ...eventLines(found), ...transferLines(found.transfers)]
   return [
     ...formatTable(lines, COLUMNS, layout),
     ...(named.length === 0 ? [] : ['', ...formatTable(named, FINDING_COLUMNS, layout)]),
-    ...(found.transfers?.untold ?? []).slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
+    ...(found.transfers?.unreported ?? []).slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
     ...found.runs.flatMap(({ workflow, failed }) => failed.map((run) => `✗ ${run} of ${workflow} failed`)),
     ...(found.lookedUp?.there ?? []).map((target) => `✗ ${target} was deleted, and the service has it`),
     '',
@@ -77,7 +77,7 @@ function formatCoverage(found: Coverage, layout: Layout): string[] {
 }
 
 function isLoss({ state }: FileFinding): boolean {
-  return state !== 'told' && state !== 'unclear'
+  return state !== 'reported' && state !== 'unclear'
 }
 
 /** True where an event may be lost, and nobody can tell. */
@@ -93,18 +93,21 @@ function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findi
     const place = account === 'default' ? storage : `${account}/${storage}`
     const count = (number: number) => number.toLocaleString('en')
     const part = (type: string, total: number, told: number) => {
-      const own = ofStorage.filter((each) => each.type === type && each.state !== 'told')
+      const own = ofStorage.filter((each) => each.type === type && each.state !== 'reported')
       const states = tally(own.map(({ state }) => (state === 'made' ? 'made up for' : state)))
       const open = Math.max(0, total - told - own.length)
       return [`${count(told)} told by ${type}`, ...states, ...(open > 0 ? [`${count(open)} within grace`] : [])].join(
         ', ',
       )
     }
-    const gone = part('file.deleted', counts.gone, counts.goneTold).replace('within grace', 'our own, or within grace')
-    const { arrived, arrivedTold } = counts
+    const gone = part('file.deleted', counts.gone, counts.goneReported).replace(
+      'within grace',
+      'our own, or within grace',
+    )
+    const { arrived, arrivedReported } = counts
     return [
       { what: `files in ${place}`, count: count(counts.known), how: describeSweep(sweep) },
-      { what: '  new', count: count(arrived), how: part('file.created', arrived, arrivedTold) },
+      { what: '  new', count: count(arrived), how: part('file.created', arrived, arrivedReported) },
       { what: '  gone', count: count(counts.gone), how: gone },
     ]
   })
@@ -151,8 +154,9 @@ function describeThere({ there }: NonNullable<Coverage['lookedUp']>): string {
 
 function transferLines(transfers: Coverage['transfers']): Line[] {
   if (transfers === null) return []
-  const { listed, untold } = transfers
-  const how = untold.length === 0 ? 'an event told of each' : `${untold.length.toLocaleString('en')} without an event`
+  const { listed, unreported } = transfers
+  const how =
+    unreported.length === 0 ? 'an event told of each' : `${unreported.length.toLocaleString('en')} without an event`
   return [{ what: 'transfers listed', count: listed.toLocaleString('en'), how }]
 }
 

@@ -126,10 +126,10 @@ function describeState({ path, bytes, modifiedAt }: FileState): string {
   return parts.filter(Boolean).join(', ') || 'as it is'
 }
 
-type ToldEffect = AnswerOf<'GET /effects/of-file'>['items'][number]
+type EffectDetails = AnswerOf<'GET /effects/of-file'>['items'][number]
 
 /** Lines of one row of the ledger: what, when, by whom, by whose word, and how the file looked. */
-function tellEffect(row: ToldEffect): string[] {
+function tellEffect(row: EffectDetails): string[] {
   const { at, phase, operation, path, target, bytes, outcome, proof, error, workflow, runId, step, approval, code } =
     row
   const act = readAct(row)

@@ -44,7 +44,7 @@ test('"coverage" names each file of which no event told, and exits with 7', asyn
   expect(shown.stdout).toContain('transfers that never told: the service lists none')
   const { data: json } = JSON.parse((await cli('coverage', ...SINCE, '--json')).stdout)
   expect(json).toMatchObject({
-    storages: [{ storage: 'storage_a', known: 31, arrived: 2, arrivedTold: 1, gone: 1, goneTold: 1 }],
+    storages: [{ storage: 'storage_a', known: 31, arrived: 2, arrivedReported: 1, gone: 1, goneReported: 1 }],
     findings: [{ file: lost, state: 'missing' }],
   })
   expect(json.findings[0]).not.toHaveProperty('entry')

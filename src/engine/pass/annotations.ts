@@ -1,5 +1,5 @@
-import { PROGRESS_MS, type Progress } from '../../core/runs/told/progress.ts'
-import { MAX_TAGS, type Tags } from '../../core/runs/told/tags.ts'
+import { PROGRESS_MS, type Progress } from '../../core/runs/annotations/progress.ts'
+import { MAX_TAGS, type Tags } from '../../core/runs/annotations/tags.ts'
 import type { Clock } from '../../core/time.ts'
 
 /** Time by which a rate is measured, in milliseconds. */

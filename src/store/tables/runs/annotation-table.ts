@@ -1,19 +1,19 @@
-import type { Progress } from '../../../core/runs/told/progress.ts'
-import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/told/run-log.ts'
-import type { Tag, Tags } from '../../../core/runs/told/tags.ts'
+import type { Progress } from '../../../core/runs/annotations/progress.ts'
+import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/annotations/run-log.ts'
+import type { Tag, Tags } from '../../../core/runs/annotations/tags.ts'
 import { Table } from '../../connection.ts'
 
 /** Tags and progress, as runs tell them. Index: primary keys, except where one is named. */
-export class ToldTable extends Table {
+export class AnnotationTable extends Table {
   readonly #saveTags = this.db.prepare<[string, string]>(
     `INSERT INTO run_tag (run_id, name, value) SELECT ?, value ->> 0, value ->> 1 FROM ${this.db.sql.rows}
      WHERE true ON CONFLICT (run_id, name) DO UPDATE SET value = excluded.value`,
   )
   readonly #saveProgress = this.db.prepare<[Progress & { runId: string }]>(
-    `INSERT INTO run_progress (run_id, done, total, failed, note, rate, told_at)
+    `INSERT INTO run_progress (run_id, done, total, failed, note, rate, reported_at)
      VALUES (@runId, @done, @total, @failed, @note, @rate, @at)
      ON CONFLICT (run_id) DO UPDATE SET done = excluded.done, total = excluded.total, failed = excluded.failed,
-       note = excluded.note, rate = excluded.rate, told_at = excluded.told_at`,
+       note = excluded.note, rate = excluded.rate, reported_at = excluded.reported_at`,
   )
   readonly #dropTags = this.db.prepare<[string]>('DELETE FROM run_tag WHERE run_id = ?')
   readonly #dropProgress = this.db.prepare<[string]>('DELETE FROM run_progress WHERE run_id = ?')

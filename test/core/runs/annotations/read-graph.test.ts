@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readGraph } from '../../../../src/core/runs/told/read-graph.ts'
+import { readGraph } from '../../../../src/core/runs/annotations/read-graph.ts'
 
 const step = (key: string, position: number, from: number, to: number | null, status = 'completed') => {
   const times = { startedAt: from, finishedAt: to }

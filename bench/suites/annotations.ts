@@ -10,14 +10,14 @@ import { fillTagged } from './postgres/rows.ts'
 import type { Bench, Suite } from './suite.ts'
 
 /** Progress and tags: the price of saying how far a map is, and lists of tagged runs. */
-export const told: Suite = {
+export const annotations: Suite = {
   names: [
-    'told.mapVsSilent',
-    'told.mapMicros',
-    'told.listMs',
-    'told.listP99Ms',
-    'told.listMsPostgres',
-    'told.listP99MsPostgres',
+    'annotations.mapVsSilent',
+    'annotations.mapMicros',
+    'annotations.listMs',
+    'annotations.listP99Ms',
+    'annotations.listMsPostgres',
+    'annotations.listP99MsPostgres',
   ],
   isSlow: true,
   run: async (bench) => [...(await runMaps(bench)), ...(await runLists(bench)), ...(await runServerLists(bench))],
@@ -52,8 +52,8 @@ async function runMaps(bench: Bench): Promise<Result[]> {
     return { mapVsSilent, mapMicros: (ms.silent * mapVsSilent * 1_000) / items }
   })
   return [
-    judge('told.mapVsSilent', figures.mapVsSilent, 'ratio', GOALS.mapVsSilent),
-    judge('told.mapMicros', figures.mapMicros, 'µs'),
+    judge('annotations.mapVsSilent', figures.mapVsSilent, 'ratio', GOALS.mapVsSilent),
+    judge('annotations.mapMicros', figures.mapMicros, 'µs'),
   ]
 }
 
@@ -78,14 +78,14 @@ const FILTERS: Record<string, RunFilter> = {
 }
 
 async function runLists(bench: Bench): Promise<Result[]> {
-  const file = join(bench.folder, 'told-lists.db')
+  const file = join(bench.folder, 'annotations-lists.db')
   prefillTagged(file, countOf(bench))
   return measureLists(bench, { file }, '')
 }
 
 async function runServerLists(bench: Bench): Promise<Result[]> {
   await using server = await startServer(bench)
-  const place = { urls: [server.url], schema: 'told' }
+  const place = { urls: [server.url], schema: 'annotations' }
   await (await openStore(place)).close()
   await fillTagged(server, place.schema, countOf(bench))
   return await measureLists(bench, place, 'Postgres')
@@ -113,8 +113,8 @@ async function measureLists(bench: Bench, place: StorePlace, suffix: string): Pr
     await store.close()
   }
   return [
-    judge(`told.listMs${suffix}`, Math.max(...medians), 'ms', GOALS.listMs),
-    judge(`told.listP99Ms${suffix}`, percentile(all, 0.99), 'ms'),
+    judge(`annotations.listMs${suffix}`, Math.max(...medians), 'ms', GOALS.listMs),
+    judge(`annotations.listP99Ms${suffix}`, percentile(all, 0.99), 'ms'),
   ]
 }
 

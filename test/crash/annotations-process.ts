@@ -9,7 +9,7 @@ import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
 import { openPlace } from '../support/open-place.ts'
-import { counted, LINES, PARTS } from './told-scenario.ts'
+import { counted, LINES, PARTS } from './annotations-scenario.ts'
 
 const mirror = defineWorkflow({
   id: 'mirror',

@@ -9,7 +9,7 @@ const FRAME = /\(?((?:file:\/\/)?\/[^()]+|(?:file:\/\/\/)?[A-Za-z]:[^()]+):(\d+)
 const AWAITING = /at async |processTicksAndRejections/
 
 /** File, line and column of the author's code that calls; null where the stack does not tell. */
-export function findCallPlace(): string | null {
+export function findCallSite(): string | null {
   return placeOf(takeStack())
 }
 
@@ -78,12 +78,12 @@ const MAX_NAMES = 1_000
  * Where code calls its steps, by name: the first call of each in this process. A stack costs more
  * than a whole step, so it is taken once.
  */
-export class CallPlaces {
+export class CallSites {
   readonly #places = new Map<string, string | null>()
   readonly #changed = new Set<string>()
 
   note(name: string): void {
-    if (!this.#places.has(name) && this.#places.size < MAX_NAMES) this.#places.set(name, findCallPlace())
+    if (!this.#places.has(name) && this.#places.size < MAX_NAMES) this.#places.set(name, findCallSite())
   }
 
   find(name: string): string | null {
@@ -98,12 +98,12 @@ export class CallPlaces {
   }
 
   /** Those of an author's function; another version of its code is another function. */
-  static of(code: object): CallPlaces {
-    const places = known.get(code) ?? new CallPlaces()
+  static of(code: object): CallSites {
+    const places = known.get(code) ?? new CallSites()
     known.set(code, places)
     return places
   }
 }
 
 /** A cache: every pass asks for the places of its workflow. */
-const known = new WeakMap<object, CallPlaces>()
+const known = new WeakMap<object, CallSites>()

@@ -165,7 +165,10 @@ function passes(copy: string, { file, test }: Failure): boolean {
 }
 
 const random = numbersOf(Number(values.seed))
-const changes = globSync(values.only, { cwd: ROOT, exclude: LEFT_OUT }).toSorted().flatMap(listChanges)
+const changes = globSync(values.only, { cwd: ROOT, exclude: LEFT_OUT })
+  .filter((path) => path.endsWith('.ts'))
+  .toSorted()
+  .flatMap(listChanges)
 const copy = mkdtempSync(join(tmpdir(), 'upshot-mutate-'))
 execFileSync('git', ['worktree', 'add', '--quiet', '--detach', '--force', copy], { cwd: ROOT })
 // No commit has these.

@@ -45,7 +45,7 @@ function webhookRow(webhook: Webhook): Content[] {
     foreign(`${webhook.scheme.header}, ${webhook.scheme.algorithm}, ${webhook.scheme.encoding}`),
     moment(webhook.createdAt),
     state(webhook.enabled ? 'completed' : 'waiting', webhook.enabled ? 'on' : 'off'),
-    html`<a href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
+    html`<a class="button" href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
 ${callForm({ method: 'PATCH', path, about }, enabled ? 'Switch off' : 'Switch on', enabledField(!enabled))}
 ${callForm({ method: 'DELETE', path, about, confirm: `Remove the webhook ${foreignPlain(about)}?` }, 'Remove')}`,
   ]
@@ -75,7 +75,7 @@ export function eventPage(parts: SandboxParts, id: string): Html {
   const event = parts.events.get(id)
   return layout('/account/deliveries', [
     event
-      ? section(foreign(event.type), html`<pre>${foreignJson(JSON.parse(event.body), 2)}</pre>`)
+      ? section(foreign(event.type), html`<pre tabindex="0">${foreignJson(JSON.parse(event.body), 2)}</pre>`)
       : html`<p class="empty">There is no such event.</p>`,
     table(
       ['Event', 'To', 'State', 'Attempts', 'Next', ''],

@@ -124,7 +124,7 @@ test('a viewer of an agent sees no payload, and no tool that acts', async () => 
   const agent = await overHttp('viewer', '?allow-writes')
   const { tools } = await agent.listTools()
   expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
-  const [event] = (await client.call('GET /events', { query: { limit: 1 } })).items
+  const [event] = (await client.call('GET /events', { query: { type: 'invoice.paid', limit: 1 } })).items
   expect((await ask(agent, 'getEvent', { id: event?.id })).answer.data).toEqual({ no: '‹number›' })
 })
 

@@ -46,8 +46,9 @@ export async function endProcess(publish: Publish, written: Promise<void>): Prom
 export function tellKept(publish: Publish, goesOn = false): void {
   const so = goesOn ? 'Another engine begins beside it.' : `So process ${process.pid} ends itself by SIGKILL.`
   const message =
-    `Native code of a workflow keeps the thread of an engine that has ended. ${so} ` +
-    'Give that work to a process of its own, or to calls that take less time.'
+    'The thread of an engine that has ended is still there: ' +
+    `native code of a workflow keeps it, or the machine is busy. ${so} ` +
+    'Give native work to a process of its own, or to calls that take less time.'
   publish({ kind: 'fault', where: 'ending an engine', error: { name: 'Error', message } })
 }
 

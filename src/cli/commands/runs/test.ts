@@ -232,7 +232,7 @@ function writeTest(framework: Framework, { run, workflow, hashes, ...more }: Wri
     '',
     `// Written by "upshot runs test ${run}"${describeCode(hashes)}.`,
     `test('${workflow} does what ${run} did', async () => {`,
-    `  const { did, does } = await replayRecorded(workflow, new URL('./tests/${answers}', import.meta.url))`,
+    `  const { did, does } = await replayRecorded(workflow, new URL('./${answers}', import.meta.url))`,
     isVitest ? '  expect(does).toEqual(did)' : '  assert.deepEqual(does, did)',
     '})',
     '',

@@ -88,7 +88,7 @@ function factsOf(run: Run): Fact[] {
   return [
     ['Run', <code key="id">{id}</code>],
     ['Caused by', <Cause key="cause" run={run} />],
-    subject !== null && ['Subject', subject],
+    subject !== null && ['Subject', steady(subject)],
     Object.keys(tags).length > 0 && ['Tags', <RunTags key="tags" tags={tags} isLinked />],
     account !== 'default' && ['Account', account],
     tickAt !== null && ['Due', <Moment key="tick" at={tickAt} />],

@@ -122,7 +122,7 @@ export class RunBook {
     const logs = this.#logs.get(id) ?? []
     return {
       ...{ id, workflow, account, handler, status, reason, error, tags },
-      progress: progress && toldOf(progress),
+      progress: progress && countsOf(progress),
       dueAt: status === 'waiting' ? dueAt : null,
       output: output === null ? null : JSON.parse(output),
       steps: () => steps.map(describeStep),
@@ -131,7 +131,7 @@ export class RunBook {
   }
 }
 
-function toldOf({ done, total, failed, note }: Progress): TestRun['progress'] {
+function countsOf({ done, total, failed, note }: Progress): TestRun['progress'] {
   return { done, total, failed, note }
 }
 

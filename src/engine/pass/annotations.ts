@@ -6,13 +6,13 @@ import type { Clock } from '../../core/time.ts'
 const RATE_MS = 30_000
 
 /** The state of the work, as code tells it. */
-type Told = Pick<Progress, 'done' | 'total' | 'failed' | 'note'>
+type Counts = Pick<Progress, 'done' | 'total' | 'failed' | 'note'>
 
 interface ProgressParts {
   clock: Clock
   save: (progress: Progress) => Promise<void>
   /** The word of an earlier pass; null: there is none. */
-  load: () => Promise<Told | null>
+  load: () => Promise<Counts | null>
   isReplaying: () => boolean
   /** Nothing more may be written. */
   isClosed: () => boolean
@@ -31,13 +31,13 @@ interface PartCounter {
 export class RunProgress {
   readonly #parts: ProgressParts
   /** The word of the author's code, before which that of lists counts nothing. */
-  #told: Told | null = null
-  #lists: Told[] = []
+  #given: Counts | null = null
+  #lists: Counts[] = []
   readonly #counters = new WeakMap<object, PartCounter>()
   #isOwed = false
   #writtenAt: number
   /** The word that this pass has written. */
-  #written: Told | null = null
+  #written: Counts | null = null
   #writing: Promise<void> | null = null
   #cancel: (() => void) | null = null
   /** Parts that were over at earlier moments, oldest first. */
@@ -49,8 +49,8 @@ export class RunProgress {
     this.#writtenAt = parts.clock.now()
   }
 
-  tell(told: Told): void {
-    this.#told = told
+  tell(counts: Counts): void {
+    this.#given = counts
     this.#note()
   }
 
@@ -82,7 +82,7 @@ export class RunProgress {
     const newest = this.#newest()
     const isUnfinished = !isCompleted && newest.done + newest.failed < newest.total
     const last = this.#written ?? (await this.#parts.load().catch(() => null))
-    const isNews = last === null ? this.#told !== null || isUnfinished : !isSameWord(last, newest)
+    const isNews = last === null ? this.#given !== null || isUnfinished : !isSameWord(last, newest)
     if (isNews) await this.#write()
   }
 
@@ -121,8 +121,8 @@ export class RunProgress {
     return this.#writing
   }
 
-  #newest(): Told {
-    if (this.#told !== null) return this.#told
+  #newest(): Counts {
+    if (this.#given !== null) return this.#given
     const sum = { done: 0, total: 0, failed: 0, note: this.#lists.at(-1)?.note ?? null }
     for (const { done, total, failed } of this.#lists) {
       sum.done += done
@@ -133,7 +133,7 @@ export class RunProgress {
   }
 
   /** Remembers a moment, and gives the parts per second since the oldest one. */
-  #sample({ done, total, failed, note }: Told): number | null {
+  #sample({ done, total, failed, note }: Counts): number | null {
     const [at, over, phase] = [this.#parts.clock.now(), done + failed, `${total} ${note}`]
     if (phase !== this.#phase || over < (this.#samples.at(-1)?.over ?? 0)) this.#samples = []
     this.#phase = phase
@@ -144,7 +144,7 @@ export class RunProgress {
   }
 }
 
-function isSameWord(one: Told, other: Told): boolean {
+function isSameWord(one: Counts, other: Counts): boolean {
   return (['done', 'total', 'failed', 'note'] as const).every((part) => one[part] === other[part])
 }
 

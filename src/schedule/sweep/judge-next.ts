@@ -189,8 +189,8 @@ async function askForFile(court: Court, parts: SweepParts, { kept, change, file 
     // The event may have come while the service was asked.
     const { account, storage } = plan
     const type = FILE_TYPES.created
-    const [told] = await parts.store.listReportedFiles({ account, storage, type, files: [id] })
-    if (told === undefined) change.findings.push(note(court, file, type, null, entry))
+    const [reported] = await parts.store.listReportedFiles({ account, storage, type, files: [id] })
+    if (reported === undefined) change.findings.push(note(court, file, type, null, entry))
   }
   return save({ ...court, state: claimed.state }, parts, { kept: claimed, change, judged: id })
 }

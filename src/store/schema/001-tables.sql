@@ -407,7 +407,7 @@ CREATE TABLE run_progress (
   note        text,
   -- Parts per second.
   rate        real,
-  reported_at     bigint NOT NULL
+  reported_at bigint NOT NULL
 ) KEYED WEEKLY (run_id);
 
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.

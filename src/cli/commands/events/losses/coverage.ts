@@ -92,23 +92,20 @@ function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findi
     const ofStorage = findings.filter((each) => each.account === account && each.storage === storage)
     const place = account === 'default' ? storage : `${account}/${storage}`
     const count = (number: number) => number.toLocaleString('en')
-    const part = (type: string, total: number, told: number) => {
+    const part = (type: string, total: number, reported: number, rest = 'within grace') => {
       const own = ofStorage.filter((each) => each.type === type && each.state !== 'reported')
       const states = tally(own.map(({ state }) => (state === 'made' ? 'made up for' : state)))
-      const open = Math.max(0, total - told - own.length)
-      return [`${count(told)} told by ${type}`, ...states, ...(open > 0 ? [`${count(open)} within grace`] : [])].join(
+      const open = Math.max(0, total - reported - own.length)
+      return [`${count(reported)} told by ${type}`, ...states, ...(open > 0 ? [`${count(open)} ${rest}`] : [])].join(
         ', ',
       )
     }
-    const gone = part('file.deleted', counts.gone, counts.goneReported).replace(
-      'within grace',
-      'our own, or within grace',
-    )
-    const { arrived, arrivedReported } = counts
+    const { known, arrived, arrivedReported, gone, goneReported } = counts
+    const howGone = part('file.deleted', gone, goneReported, 'our own, or within grace')
     return [
-      { what: `files in ${place}`, count: count(counts.known), how: describeSweep(sweep) },
+      { what: `files in ${place}`, count: count(known), how: describeSweep(sweep) },
       { what: '  new', count: count(arrived), how: part('file.created', arrived, arrivedReported) },
-      { what: '  gone', count: count(counts.gone), how: gone },
+      { what: '  gone', count: count(gone), how: howGone },
     ]
   })
 }

@@ -12,9 +12,9 @@ const GRACE_MS = 1_000
 const MESSAGE_MS = 200
 
 /**
- * Imports a module of the author's into this thread. Throws `invalid_config` where it throws, or
- * takes longer: then with the line of a loop without end, which another thread breaks. A debugger
- * may take its time.
+ * Imports a module of the author's into this thread. Throws `invalid_config` where it throws or
+ * takes longer. The error has the line of a loop without end, which another thread breaks. A
+ * debugger may take its time.
  */
 export async function importWithin<Module>(path: string, ms: number): Promise<Module> {
   const { href } = pathToFileURL(path)

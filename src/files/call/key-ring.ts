@@ -51,7 +51,7 @@ export class KeyRing {
   /** The error of a call for which no key is left. It names the moment of the next try. */
   allRefused(message: string, facts: ErrorFacts): AuthenticationError {
     const retryAt = Math.min(...this.#refused.values(), this.#parts.clock.now()) + RETRY_REFUSED_MS
-    const when = `It is not sent again before ${isoTime(retryAt)}`
+    const when = `This key is not sent again before ${isoTime(retryAt)}`
     return new AuthenticationError(`${message} ${when}; give the client another one.`, {
       ...facts,
       retryable: true,

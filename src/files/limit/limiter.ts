@@ -178,6 +178,8 @@ export class Limiter {
     const late = this.#queue.filter(
       (waiting, ahead) => predictStart(this.#known, { now, allowance, ahead }) > waiting.latestAt,
     )
+    const isBlocked = this.#known.blockedUntil > now
+    const why = isBlocked ? 'The service told this key to wait' : 'The limit allows no request soon enough'
     for (const waiting of late) {
       const retryAt = this.#promise(
         predictStart(this.#known, { now, allowance, ahead: this.#queue.length - 1 }),
@@ -185,10 +187,7 @@ export class Limiter {
       )
       this.#refuse(
         waiting,
-        new LocalRateLimitError(`The limit allows no request soon enough. Call again at ${isoTime(retryAt)}.`, {
-          ...waiting.facts,
-          retryAt,
-        }),
+        new LocalRateLimitError(`${why}. Call again at ${isoTime(retryAt)}.`, { ...waiting.facts, retryAt }),
       )
     }
   }

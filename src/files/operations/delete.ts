@@ -8,7 +8,14 @@ import type { ClientParts } from '../call/client-parts.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { sendRequest } from '../call/send-request.ts'
-import { FilesError, InvalidRequestError, NotFoundError, PermissionError, ServerError } from '../errors.ts'
+import {
+  FilesError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  ProtocolError,
+  ServerError,
+} from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
 import { readType } from '../reply/parse-entry.ts'
 import { readDetails } from './get.ts'
@@ -59,10 +66,12 @@ export async function deleteFile(
       doubt = error
     }
     if (doubt === null) return awaitEnd(parts, call, { file, options, seen: first.details })
-    await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
+    const isLast = !isTransient(doubt) || (tries >= call.policy.attempts && doubt.retryAt === null)
+    if (!isLast) await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
     const seen = await inspectAfter(parts, call, { file, options, expect: [first.details], doubt })
     if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
     if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
+    if (isLast) throw doubt
   }
 }
 
@@ -109,6 +118,8 @@ export async function canDelete(parts: ClientParts, call: Call): Promise<boolean
 
 /** Whether the service may have deleted the entry in spite of this failure. */
 function isDoubtful(error: unknown): error is FilesError {
+  // A reply that cannot be read may follow a delete, even where no other attempt could read it.
+  if (error instanceof ProtocolError) return true
   return error instanceof FilesError && isTransient(error) && error.name !== 'RateLimitError'
 }
 

@@ -52,7 +52,8 @@ export function toReplyError(
   const types = typesOf(headers)
   const form = parsed.kind === 'unreadable' ? describeTypes(types) : ''
   const when = retryAt === null || retryAt <= now ? '' : ` Call again at ${isoTime(retryAt)}.`
-  const reason = said.message === null ? '.' : `: ${said.message}`
+  // Another sentence may follow.
+  const reason = said.message === null ? '.' : `: ${said.message.trimEnd().replace(/[^.!?]$/, '$&.')}`
   const message = `The service answered ${status}${code}${form}${reason}${when}`
   const { code: ownCode, details } = said
   const full = { ...facts, ...types, status, code: ownCode, details, requestId: requestIdOf(headers), retryAt }

@@ -92,7 +92,10 @@ test('a Retry-After of 0 for ever is asked at most once a second, and is no fail
   const forever = Array.from({ length: 4 }, () => failure(429, 'rate_limit_exceeded', { 'retry-after': '0' }))
   const { result, pauses, clock } = await getAfter(forever)
   expect(pauses).toEqual([1_000, 1_000, 1_000])
-  expect(result).toMatchObject({ name: 'RateLimitError', message: expect.stringMatching(/Call again at 2\d{3}-/) })
+  expect(result).toMatchObject({
+    name: 'RateLimitError',
+    message: expect.stringMatching(/exceeded\. Call again at 2\d{3}-/),
+  })
   const policy = { attempts: 1, minMs: 0, maxMs: 0 }
   expect(decideRetry({ error: result, attempt: 1, policy, now: clock.now(), random: 0 })).toMatchObject({
     kind: 'retry',

@@ -32,6 +32,7 @@ test('a key that got a 401 is not sent again: later calls fail without a request
   const first = await errorOf(files.get(ref('a')))
   expect(first).toBeInstanceOf(AuthenticationError)
   expect(first).toMatchObject({ status: 401, retryable: true, retryAt: clock.now() + 60_000 })
+  expect(first).toHaveProperty('message', expect.stringMatching(/\w\. This key is not sent again before 2/))
   const later = await errorOf(files.get(ref('b')))
   expect(later).toBeInstanceOf(AuthenticationError)
   expect(later).toMatchObject({ status: null, attempts: [] })

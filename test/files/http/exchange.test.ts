@@ -62,5 +62,5 @@ test('a redirect of a delete is not followed', async ({ server }) => {
   server.script(ok(entry('a'))).otherwise(text(307, '', { location: '/v1/files/b' }))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.delete(REF))).toMatchObject({ name: 'ProtocolError' })
-  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'DELETE'])
+  expect(server.seen.filter(({ method }) => method !== 'GET').map(({ path }) => path)).toEqual(['/v1/files/a'])
 })

@@ -160,6 +160,12 @@ test('a 429 blocks its key until its moment; then one probe starts, then everyon
   expect(names()).toBe('abc')
 })
 
+test('a request that a 429 refuses for long says that the service asked for it', async () => {
+  const { limiter, clock, enter } = makeLimiter({ perMinute: 10 })
+  await limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 3_600_000 })
+  await expect(enter('a', { maxWaitMs: 60_000 })).rejects.toThrow(/^The service told this key to wait\. Call again at/)
+})
+
 test('a probe without a reply opens nothing, and another one starts', async () => {
   const { limiter, clock, starts, enter } = makeLimiter({ perMinute: 10 })
   await limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 1_000 })

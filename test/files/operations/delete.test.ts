@@ -18,6 +18,15 @@ const FAULTS: [string, Reply][] = [
   ['a 503 of the service', failure(503, 'service_error')],
 ]
 
+const NOT_UTF8: Reply = (response) => response.end(Buffer.from('{"success":true,"data":"\xff"}', 'latin1'))
+const SEE_OTHER: Reply = (response) => response.writeHead(303, { location: '/v1/files' }).end()
+
+/** Replies that no other attempt could read, and that may follow a delete as well. */
+const FINAL: [string, Reply][] = [
+  ['a success that is not UTF-8', NOT_UTF8],
+  ['a redirect', SEE_OTHER],
+]
+
 /** The reply to the look before a delete. */
 const THERE = ok(entry('a'))
 
@@ -73,6 +82,19 @@ const CASES: Case[] = [
     [`${fault}, and nothing there`, [THERE, reply, MISSING], 'already_gone, verified', 'GET DELETE GET'],
     [`${fault}, and the entry there`, [THERE, reply, THERE, DELETED], 'deleted, reply', 'GET DELETE GET DELETE'],
   ]),
+  ...FINAL.flatMap(([fault, reply]): Case[] => [
+    [`${fault}, and nothing there`, [THERE, reply, MISSING], 'already_gone, verified', 'GET DELETE GET'],
+    [`${fault}, and another entry`, [THERE, reply, OTHER], 'changed, verified', 'GET DELETE GET'],
+    [`${fault}, and the entry there`, [THERE, reply, THERE], { name: 'ProtocolError' }, 'GET DELETE GET'],
+  ]),
+  [
+    'a last try that broke, and nothing there',
+    [THERE, reset, THERE, reset, MISSING],
+    'already_gone, verified',
+    'GET DELETE GET DELETE GET',
+    {},
+    { retry: { attempts: 2 } },
+  ],
   ['a cut, and another entry than expected', [THERE, reset, TOUCHED], 'changed, verified', 'GET DELETE GET', known],
   ['a cut, and another entry than it saw', [THERE, reset, OTHER], 'changed, verified', 'GET DELETE GET'],
   [

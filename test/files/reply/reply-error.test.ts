@@ -45,7 +45,7 @@ test('the details of an error may be text', async () => {
   )
   expect(error).toMatchObject({
     details: 'bad path',
-    message: 'The service answered 400 invalid_parameter: bad path',
+    message: 'The service answered 400 invalid_parameter: bad path.',
   })
 })
 

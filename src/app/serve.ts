@@ -5,6 +5,7 @@ import { KnownSecrets } from '../notices/log/redact.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import { hideVariables, processEnvironment } from '../project/config/environment.ts'
 import type { Config } from '../project/config/load-config.ts'
+import { listUnknown } from '../project/config/variables.ts'
 import type { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 import { awaitDatabase } from './engine/database/await-database.ts'
@@ -42,6 +43,7 @@ const EXIT_FORCED = 130
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()
+  const unknown = listUnknown(processEnvironment(), config.secretVariables ?? [])
   hideVariables(config.secretVariables ?? [])
   if (planParts(config).work) beginEarly(config.engine)
   const terminal = readTerminal(process.stdout, processEnvironment())
@@ -51,6 +53,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
       ? (await import('../notices/log/pretty-line.ts')).prettyLines({ clock: systemClock, colour, ...terminal })
       : (await import('../notices/log/json-lines.ts')).jsonLines()
   const noticeLog = logNotices(notices, { level: config.logLevel, secrets, lines })
+  for (const variable of unknown) notices.publish({ kind: 'variable.unknown', ...variable })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let app: App | null = null
   let isLeaving = false

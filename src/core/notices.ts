@@ -274,6 +274,8 @@ export type Notice =
   | { kind: 'store.standby_left'; why: string }
   /** The standby answers lists again, after `ms`. */
   | { kind: 'store.standby_back'; ms: number }
+  /** Nothing reads this variable of the environment. `like`: the known name that is most alike. */
+  | { kind: 'variable.unknown'; name: string; like: string | null }
   /** Other users of the machine could read these, and can no more. */
   | { kind: 'store.protected'; paths: string[] }
   | { kind: 'sandbox.logged'; message: string }

@@ -71,7 +71,9 @@ describeStores((test, open) => {
     ]
     expect(next.map((run) => run && idOf(run)).sort()).toEqual(line.map(idOf))
     for (const run of next) {
-      expect(run).toMatchObject({ isAdmitted: true, isFirstPass: true, startedAt: NOW, cause: { kind: 'event' } })
+      expect(run).toMatchObject({ isAdmitted: true, isFirstPass: true, cause: { kind: 'event' } })
+      // Each is made after the moment at which the store was asked to hand on.
+      expect(run?.startedAt).toBe(run?.createdAt)
     }
     expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual(backlog.slice(0, 2))
     // The last ones of the line: nobody is behind them.

@@ -4,6 +4,7 @@ import { FIRST_FENCE } from '../../src/core/runs/lease.ts'
 import { markEvent } from '../../src/core/store/events.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { arrive, askAdmission, concurrency, throttle } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 
 describeStores((test, open) => {
@@ -16,6 +17,18 @@ describeStores((test, open) => {
     expect(claimed.map((run) => run.lease.runId)).toEqual([first])
     expect(rest.map((run) => run.lease.runId)).toEqual([second])
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
+  })
+
+  test('no run starts before it was made, however long a call for it waits for the store', async ({ store }) => {
+    await queueRun(store, 'evt_1', 'follow-up', NOW)
+    const claimed = await claimNext(store, NOW - 800)
+    expect(claimed.startedAt).toBe(NOW)
+    for (const gate of [concurrency, throttle]) {
+      const run = await arrive(store, `evt_${gate.name}`, NOW)
+      const admitted = await askAdmission(store, run, { gates: [gate] }, NOW - 800)
+      expect(admitted).toMatchObject({ kind: 'admitted', startedAt: NOW })
+      expect(await store.findRun(run.lease.runId)).toMatchObject({ startedAt: NOW })
+    }
   })
 
   test('an arrival claim gives the runs of a delivery to its worker, as a claim would', async ({ store }) => {

@@ -54,7 +54,7 @@ async function openProject(database: DatabaseName) {
 async function startWaiting(database: DatabaseName) {
   const { root, environment, open, bury } = await openProject(database)
   const port = await findFreePort()
-  const own = { UPSHOT_PORT: String(port), UPSHOT_LOG_LEVEL: 'info', UPSHOT_SLOTS: '200' }
+  const own = { UPSHOT_PORT: String(port), UPSHOT_LOG_LEVEL: 'info' }
   const start = () => startIn(root, { ...environment, ...own })
   const first = start()
   await first.line(({ message }) => message === 'started')

@@ -12,7 +12,9 @@ const hello = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
 
 test('an app without configuration runs the sample files and drains on SIGTERM', async () => {
-  const started = startProcess({ 'hello.workflow.ts': hello })
+  const started = startProcess({ 'hello.workflow.ts': hello }, { UPSHOT_PUBLIC_ULR: 'https://here.example' })
+  const unknown = 'the variable UPSHOT_PUBLIC_ULR is not known and does nothing; UPSHOT_PUBLIC_URL is'
+  await started.line((line) => line.level === 'warn' && line.message === unknown)
   await started.line((line) => line.message === 'started')
   await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
   started.child.kill('SIGTERM')

@@ -98,10 +98,12 @@ export function describeTrigger({
   return schedule ? `cron ${schedule.expression} (${schedule.timezone})` : eventTypes.join(', ')
 }
 
-/** Such as `12 events started no workflow: file.moved (10), file.renamed (2)`. */
-export function describeUnmatched(unmatched: readonly { type: string; events: number }[]): string {
+/** Such as `12 events started no workflow: file.moved (10, runs wait for it), file.renamed (2)`. */
+export function describeUnmatched(unmatched: readonly { type: string; events: number; isAwaited: boolean }[]): string {
   const total = unmatched.reduce((sum, { events }) => sum + events, 0)
-  const named = unmatched.slice(0, MAX_NAMED).map(({ type, events }) => `${type} (${events})`)
+  const named = unmatched
+    .slice(0, MAX_NAMED)
+    .map(({ type, events, isAwaited }) => `${type} (${events}${isAwaited ? ', runs wait for it' : ''})`)
   const more = unmatched.length > MAX_NAMED ? [`and ${unmatched.length - MAX_NAMED} other types`] : []
   return `${total} ${total === 1 ? 'event' : 'events'} started no workflow: ${[...named, ...more].join(', ')}`
 }

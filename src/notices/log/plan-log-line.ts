@@ -202,6 +202,8 @@ const LINES: Lines = {
   'store.standby_left': ({ why }) =>
     line('warn', 'lists come from the primary until the standby can answer them', { why }),
   'store.standby_back': ({ ms }) => line('info', 'lists come from the standby again', { ms }),
+  'variable.unknown': ({ name, like }) =>
+    line('warn', `the variable ${name} is not known and does nothing${like === null ? '' : `; ${like} is`}`, {}),
   'sandbox.logged': ({ message }) => line('debug', message, {}),
   'admin.answered': ({ kind, ...fields }) => line('debug', 'admin request answered', fields),
   'alert.sent': ({ kind, error, ...fields }) =>
@@ -226,7 +228,7 @@ const UNSAFE_NUMBER = {
   level: 'warn',
   message: 'delivery accepted; a number in it is beyond 2^53 and was rounded, so read no id from it',
 } as const
-const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow starts on its type' } as const
+const UNMATCHED = { level: 'info', message: 'delivery accepted; no workflow starts on its type' } as const
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
 const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   accepted: { level: 'info', message: 'delivery accepted' },

@@ -27,7 +27,7 @@ export function fitDelivery({ message, fields }: LogLine): Fit {
 
 function tellVerdict(message: string): string {
   if (message === 'delivery accepted') return ''
-  if (message.startsWith('delivery accepted, but')) return 'starts no workflow'
+  if (message.startsWith('delivery accepted; no workflow')) return 'starts no workflow'
   return message.replace('delivery ', '')
 }
 

@@ -15,6 +15,9 @@ import { alertConfig } from './alert-config.ts'
 import { durationSetting, readDuration } from './duration-setting.ts'
 import { importWithin } from './import-within.ts'
 
+/** The app prunes once an hour. A shorter age is a slip, such as 30, which is milliseconds. */
+const MIN_AGE_MS = 3_600_000
+
 const age = (fallback: string) =>
   z
     .unknown()
@@ -22,6 +25,10 @@ const age = (fallback: string) =>
     .transform((given, context) =>
       given === 'forever' ? null : readDuration(given, context, 'must be a duration such as "30d", or "forever"'),
     )
+    .refine((ms) => ms === null || ms >= MIN_AGE_MS, {
+      error: 'must be at least "1h": less would keep nothing. A number is in milliseconds',
+      abort: true,
+    })
 
 export const PUBLIC_URL_LOOKS_LIKE =
   'the https address at which the service reaches the receiver (http on this machine only), without query or login'

@@ -6,7 +6,7 @@ import { decideKeyFault, type KeyFault, type Plan } from '../../core/service/acc
 import type { StorageName } from '../../core/service/storage.ts'
 import { PUBLIC_URL_LOOKS_LIKE, publicUrl } from './config-file.ts'
 import { DATABASE } from './database-config.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, TELLS_PARENT } from './environment.ts'
 import { TRACES } from './trace-config.ts'
 
 /** The service that sends the events and answers the calls. */
@@ -142,6 +142,40 @@ export const SECRET_VARIABLES = [
 
 /** Every variable, in the order of `upshot config show`. */
 export const VARIABLES: Variables = { ...GENERAL, ...DATABASE, ...SERVICE, ...TRACES }
+
+/** Names that the command line reads, and those that a process sets for another one. */
+const READ_ELSEWHERE = ['UPSHOT_SERVER', 'UPSHOT_TOKEN_FILE', TELLS_PARENT, 'UPSHOT_REHEARSAL_REACH']
+
+/** Edits by which a name is still taken for another one, misspelt. */
+const MAX_EDITS = 3
+
+/** The `UPSHOT_` variables that nothing reads. `named`: those that the project file names. */
+export function listUnknown(
+  environment: Environment,
+  named: readonly string[],
+): { name: string; like: string | null }[] {
+  const known = [...Object.keys(VARIABLES), ...READ_ELSEWHERE, ...named]
+  const names = Object.keys(environment).filter((name) => name.startsWith('UPSHOT_') && environment[name])
+  return names
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const [nearest] = known.map((like) => ({ like, edits: countEdits(name, like) })).sort((a, b) => a.edits - b.edits)
+      return { name, like: nearest && nearest.edits <= MAX_EDITS ? nearest.like : null }
+    })
+}
+
+/** The fewest letters to insert, remove or replace (Levenshtein). */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, edits) => edits)
+  for (const [at, letter] of [...from].entries()) {
+    const next = [at + 1]
+    for (let n = 0; n < to.length; n++) {
+      next.push(Math.min((next[n] ?? 0) + 1, (row[n + 1] ?? 0) + 1, (row[n] ?? 0) + Number(letter !== to[n])))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
 
 type Variables = Record<string, readonly [z.ZodType, string]>
 

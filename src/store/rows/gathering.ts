@@ -6,6 +6,7 @@ export interface Applicant {
   id: string
   workflow: string
   eventSeq: number | null
+  createdAt: number
   startedAt: number | null
   gateState: string | null
   folded: number | null

@@ -236,10 +236,12 @@ BEGIN
     IF taken.due > 0 THEN
       last_due := (SELECT due_at FROM work WHERE run_id = taken.ids[taken.due]);
     END IF;
-    -- A limited run starts when it is admitted, not when it is claimed.
+    -- A limited run starts when it is admitted, not when it is claimed. One that was made while the claim waited
+    -- starts then.
     UPDATE work SET status = 'running', worker = p_worker, claim = p_claim, fence = work.fence + 1, due_at = NULL,
       reason = NULL, awaits = 0,
-      started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, p_now) END,
+      started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at
+        ELSE coalesce(started_at, greatest(p_now, (SELECT created_at FROM run WHERE id = work.run_id))) END,
       gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
       WHERE run_id = ANY (taken.ids);
     PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (taken.ids) AND gate_state = 'admitted';

@@ -157,7 +157,8 @@ BEGIN
   PERFORM describe_standing_1(ARRAY(SELECT p_run[g] FROM unnest(plain) AS g));
   UPDATE work SET status = CASE WHEN p."mayStart" THEN 'running' ELSE 'pending' END,
       worker = CASE WHEN p."mayStart" THEN p_worker[p.number] END,
-      started_at = CASE WHEN p."mayStart" THEN coalesce(work.started_at, p.now) END
+      started_at = CASE WHEN p."mayStart"
+        THEN coalesce(work.started_at, greatest(p.now, (SELECT created_at FROM run WHERE id = work.run_id))) END
     FROM json_to_recordset(p_plans) AS p (number integer, now bigint, "mayStart" boolean)
     WHERE p.number = ANY (plain) AND work.run_id = p_run[p.number] AND work.run_id = ANY (p_run)
       AND work.status = 'pending';
@@ -194,7 +195,8 @@ BEGIN
       JOIN run ON run.id = given.run
     WHERE given.claim IS NOT NULL)
   UPDATE work SET status = 'running', worker = room.worker, claim = room.claim, fence = work.fence + 1,
-      started_at = coalesce(work.started_at, room.at)
+      started_at = coalesce(work.started_at,
+        greatest(room.at, (SELECT created_at FROM run WHERE id = work.run_id)))
     FROM line JOIN room ON room.workflow = line.workflow AND room.number = line.number
     WHERE work.run_id = line.run_id AND work.run_id = ANY (p_admitted);
   GET DIAGNOSTICS handed = ROW_COUNT;

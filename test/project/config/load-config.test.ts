@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/project/config/load-config.ts'
+import { listUnknown } from '../../../src/project/config/variables.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const DAY = 86_400_000
@@ -41,6 +42,20 @@ test('loadConfig takes retention from the project file, or 7, 30, 90 and 365 day
   })
   const wrong = loadConfig({}, project(`{ retention: { runs: 'soon' } }`))
   await expect(wrong).rejects.toThrow(/retention\.runs: must be a duration such as "30d", or "forever"/)
+  const none = loadConfig({}, project(`{ retention: { runs: '0d', audit: 30, files: 0 } }`))
+  await expect(none).rejects.toThrow(
+    /retention\.runs: must be at least "1h".*\n.*audit: must be.*\n.*files: must be[^\n]*$/,
+  )
+})
+
+test('a misspelt variable is found with the name that is most alike', () => {
+  const given = { UPSHOT_PROT: '1', UPSHOT_DATABASE_READ_ULR: 'x', UPSHOT_COLOUR: 'x', UPSHOT_HOTS: '', OTHER: 'x' }
+  const known = { UPSHOT_PORT: '1', UPSHOT_SERVER: 'x', UPSHOT_MY_TOKEN: 'x' }
+  expect(listUnknown({ ...given, ...known }, ['UPSHOT_MY_TOKEN'])).toEqual([
+    { name: 'UPSHOT_PROT', like: 'UPSHOT_PORT' },
+    { name: 'UPSHOT_DATABASE_READ_ULR', like: 'UPSHOT_DATABASE_READ_URL' },
+    { name: 'UPSHOT_COLOUR', like: null },
+  ])
 })
 
 test('loadConfig takes live effects unless the environment says plan, and nothing else', async () => {

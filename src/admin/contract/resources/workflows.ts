@@ -28,7 +28,13 @@ export const WORKFLOW_ROUTES = defineRoutes({
       items: z.array(workflow),
       broken: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Modules that cannot be loaded.'),
       unmatched: z
-        .array(z.object({ type: z.string(), events: z.int() }))
+        .array(
+          z.object({
+            type: z.string(),
+            events: z.int(),
+            isAwaited: z.boolean().describe('A run waits for such events, or did in the last 24 hours.'),
+          }),
+        )
         .describe('Accepted events of types that no workflow starts on now, the most frequent type first.'),
     }),
   },

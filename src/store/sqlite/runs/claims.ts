@@ -48,10 +48,12 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
       number
     >(`SELECT 1 FROM work AS next WHERE run_id = ? AND ${IS_READY} AND NOT EXISTS (
            SELECT 1 FROM work WHERE ${IS_READY} AND turn > ${-2 * UNADMITTED_PRIORITY} AND turn < next.turn)`),
-    // Index: primary keys. A limited run starts when it is admitted, not when it is claimed.
+    // Index: primary keys. A limited run starts when it is admitted, not when it is claimed. One
+    // that was made while the claim waited for the writer starts then.
     claim: this.db.prepare<[string, number, string]>(
       `UPDATE work SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
-         started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
+         started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at
+           ELSE coalesce(started_at, max(?, (SELECT created_at FROM run WHERE id = run_id))) END,
          gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
        WHERE run_id = ?`,
     ),

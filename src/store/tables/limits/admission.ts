@@ -30,7 +30,7 @@ export class Admission extends JoinedTable<{
   /** Index: primary keys of work and run, except where one is named. */
   readonly #runs = {
     find: this.db.prepare<Lease, Applicant>(
-      `SELECT work.run_id AS id, work.workflow, event_seq, started_at, gate_state, folded, depth
+      `SELECT work.run_id AS id, work.workflow, event_seq, run.created_at, started_at, gate_state, folded, depth
        FROM work JOIN run ON run.id = work.run_id
        WHERE work.run_id = @runId AND fence = @fence AND status = 'running' ${this.db.sql.forUpdate('work')}`,
     ),
@@ -146,7 +146,7 @@ export class Admission extends JoinedTable<{
       await this.#runs.admitPending.run(id)
       return { kind: 'ready' }
     }
-    const startedAt = hasStarted ? (run.startedAt ?? now) : now
+    const startedAt = (hasStarted ? run.startedAt : null) ?? Math.max(now, run.createdAt)
     await this.#runs.admit.run(startedAt, id)
     await this.parts.gates.start(id, now)
     return { kind: 'admitted', startedAt, folded: run.folded ?? 0 }

@@ -106,9 +106,9 @@ async function judgeFile(court: Court, file: KnownFile): Promise<Verdict> {
 const NOTHING: Verdict & { kind: 'known' } = { kind: 'known', marks: [], findings: [] }
 
 async function judgeAsArrived(court: Court, known: KnownFile): Promise<Verdict> {
-  const { plan, state, book, now } = court
+  const { plan, state, book } = court
   const { file } = known
-  const isArrival = known.firstSweep > (state.baseline ?? Infinity) && known.firstSeenAt <= now - plan.graceMs
+  const isArrival = known.isArrivalJudged === 0 && known.firstSweep > (state.baseline ?? Infinity)
   if (!isArrival || book.types[FILE_TYPES.created] === undefined) return NOTHING
   const marks: FileMark[] = [{ file, kind: 'arrival' }]
   if (await court.isReported(FILE_TYPES.created, file)) return { ...NOTHING, marks }
@@ -126,7 +126,7 @@ async function judgeAsGone(court: Court, known: KnownFile): Promise<Verdict> {
   const { file } = known
   const isAbsent = known.goneAt === null && known.lastSweep < (sweepBefore(state)?.number ?? 0)
   const isGone = known.goneAt !== null && known.goneAt <= now - plan.graceMs
-  if (!isAbsent && !isGone) return NOTHING
+  if (known.isDepartureJudged !== 0 || (!isAbsent && !isGone)) return NOTHING
   const marks: FileMark[] = [{ file, kind: 'departure' }]
   if (await court.isReported(FILE_TYPES.deleted, file))
     return { ...NOTHING, marks: isAbsent ? [...marks, { file, kind: 'gone', at: now }] : marks }

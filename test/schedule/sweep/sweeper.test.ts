@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { deriveId } from '../../../src/core/ids.ts'
+import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { SweepWorld } from './support/sweep-world.ts'
 
 const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 test('the first sweep accuses nobody, and a later one finds the events that were lost', async () => {
   const world = new SweepWorld(openTestStore())
@@ -48,6 +50,48 @@ test('without the file function of a type, nothing of that type is accused', asy
   world.add()
   await world.run(7 * HOUR)
   expect(await world.findings()).toEqual([])
+})
+
+describe.each(['file.created', 'file.deleted'] as const)('with the file function of %s alone', (type) => {
+  const openWorld = (plan: Partial<SweepPlan>) => {
+    const world = new SweepWorld(openTestStore(), plan)
+    for (const each of world.functions.keys()) if (each !== type) world.functions.delete(each)
+    world.add()
+    return world
+  }
+
+  test('nothing is called lost before its grace is over', async () => {
+    const world = openWorld({ graceMs: 12 * HOUR })
+    await world.run(HOUR)
+    const file = world.add()
+    await world.run(HOUR)
+    if (type === 'file.deleted') world.files.delete(file)
+    // The grace of a file that is gone begins when the service says so.
+    await world.run((type === 'file.deleted' ? 13 : 11) * HOUR)
+    expect(await world.findings()).toEqual([])
+    await world.run(8 * HOUR)
+    expect(await world.findings()).toMatchObject([{ file, type }])
+  })
+
+  test('a file is not judged again once it is forgotten what was told of it', async () => {
+    const world = openWorld({ everyMs: DAY, graceMs: 36 * HOUR })
+    await world.run(DAY)
+    const file = world.add()
+    await world.tell('file.created', file)
+    const forget = async () => {
+      await world.run(22 * DAY)
+      const now = world.clock.now()
+      const slice = { kind: 'files', before: now - 90 * DAY, now, limit: 50 } as const
+      const { next } = await world.store.prune({ ...slice, after: '' })
+      await world.store.prune({ ...slice, after: next })
+      await world.run(2 * DAY)
+    }
+    await forget()
+    world.files.delete(file)
+    await world.tell('file.deleted', file)
+    await forget()
+    expect(await world.findings()).toEqual([])
+  })
 })
 
 test('an event that names no readable file makes the losses of its time unclear', async () => {

@@ -12,12 +12,13 @@ export interface KnownFile {
   /** Numbers of the first and the last sweep that saw it. */
   firstSweep: number
   lastSweep: number
-  /** When the first one did, in epoch milliseconds. */
-  firstSeenAt: number
   /** When the service said that there is no such file; null while it may be there. */
   goneAt: number | null
   /** 1 for a folder, which is never judged. */
   isFolder: number
+  /** Not 0: what events told of it may be forgotten by now. */
+  isArrivalJudged: number
+  isDepartureJudged: number
 }
 
 /** Distance that the clocks of the service and of this app may have. */
@@ -83,10 +84,7 @@ export function isFlood(missing: number, files: number): boolean {
 const KEPT_MS = 7 * 24 * 60 * 60_000
 
 /** A file that an event told of, as sweeps know it. */
-export interface JudgedFile extends Pick<KnownFile, 'firstSweep'> {
-  isArrivalJudged: boolean
-  isDepartureJudged: boolean
-}
+export type JudgedFile = Pick<KnownFile, 'firstSweep' | 'isArrivalJudged' | 'isDepartureJudged'>
 
 /**
  * The fate of a row that is not too new. `drop`: no sweep needs it. `forget`: the same, but a file
@@ -102,8 +100,8 @@ export function judgeReported(
     if (type !== FILE_TYPES.created) return 'drop'
     return at < before ? 'forget' : 'keep'
   }
-  if (type === FILE_TYPES.deleted) return known.isDepartureJudged ? 'drop' : 'keep'
-  return known.isArrivalJudged || known.firstSweep <= (state.baseline ?? Infinity) ? 'drop' : 'keep'
+  if (type === FILE_TYPES.deleted) return known.isDepartureJudged !== 0 ? 'drop' : 'keep'
+  return known.isArrivalJudged !== 0 || known.firstSweep <= (state.baseline ?? Infinity) ? 'drop' : 'keep'
 }
 
 /**
@@ -117,8 +115,8 @@ export function isTooNew({ at }: Pick<FileEvent, 'at'>, state: SweepState | null
 
 /**
  * `found`: by a sweep that has not ended. `missing`: only reported. `unclear`: cannot be known.
- * `held`: waits for an approval. `due`: its event is to be made up. `made`: it is made up. `told`:
- * the real event came first. `denied`: people said no.
+ * `held`: waits for an approval. `due`: its event is to be made up. `made`: it is made up.
+ * `reported`: the real event came first. `denied`: people said no.
  */
 export const FINDING_STATES = ['found', 'missing', 'unclear', 'held', 'due', 'made', 'reported', 'denied'] as const
 export type FindingState = (typeof FINDING_STATES)[number]

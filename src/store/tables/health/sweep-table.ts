@@ -54,7 +54,8 @@ const LAST = '\u{10FFFF}'
 
 const SWEEP_COLUMNS = 'id, account, storage, state, version, forgotten_to'
 
-const FILE_COLUMNS = `file, path, size, created_at, modified_at, first_sweep, last_sweep, first_seen_at, gone_at,
+const FILE_COLUMNS = `file, path, size, created_at, modified_at, first_sweep, last_sweep, gone_at,
+  judged & ${JUDGED.arrival} AS is_arrival_judged, judged & ${JUDGED.departure} AS is_departure_judged,
   CASE WHEN judged = ${JUDGED.folder} THEN 1 ELSE 0 END AS is_folder`
 
 /** The files of a storage before which a slice ends. */

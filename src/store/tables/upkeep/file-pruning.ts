@@ -154,11 +154,10 @@ function readSweeps(rows: readonly SweepRow[]): Map<string, { id: number; state:
 
 function readJudged(row: JudgedRow | undefined): JudgedFile | null {
   if (row === undefined) return null
-  const has = (bit: number) => (row.judged & bit) !== 0
   return {
     firstSweep: row.firstSweep,
-    isArrivalJudged: has(JUDGED.arrival),
-    isDepartureJudged: has(JUDGED.departure),
+    isArrivalJudged: row.judged & JUDGED.arrival,
+    isDepartureJudged: row.judged & JUDGED.departure,
   }
 }
 

@@ -211,13 +211,10 @@ export class Admission extends JoinedTable<{
       await this.#gatherings.close.run(run.id)
       return null
     }
-    if (!open) return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
-    if (fold.kind === 'batch') return await this.#foldInto(run, fold, open, now)
+    if (open && fold.kind === 'batch') return await this.#foldInto(run, fold, open, now)
     // A worker has claimed the gathering run because it is due: it starts with what it has.
-    if (open.status === 'running') {
-      await this.#gatherings.close.run(open.runId)
+    if (!open || open.status === 'running')
       return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
-    }
     if ((open.eventSeq ?? 0) > (run.eventSeq ?? 0)) return await this.#foldInto(run, fold, open, now)
     const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto: run.id, isTaken: true } as const
     await this.parts.runs.endAny(open.runId, ending, now)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
-const COMMANDS = resolve(import.meta.dirname, '../../../src/cli/commands')
+const COMMANDS = resolve(import.meta.dirname, '../../src/cli/commands')
 
 /** Commands beside no shared database: sandbox, rehearsals, and facts of this machine. */
 const OF_THE_MACHINE = /^(sandbox|app\/rehearse)\/|^doctor\/check-service\.ts$/

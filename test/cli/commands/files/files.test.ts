@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { removeFiles } from '../../../src/app/service/remove-files.ts'
-import { runCommandLine } from '../../../src/cli/run-command-line.ts'
-import type { FileEntry } from '../../../src/core/service/file.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
-import { startTestApp } from '../../support/test-app.ts'
-import { openTerminal } from '../support/fake-terminal.ts'
-import { runHere } from '../support/run-here.ts'
-import { serviceEnv } from '../support/service-env.ts'
+import { removeFiles } from '../../../../src/app/service/remove-files.ts'
+import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
+import type { FileEntry } from '../../../../src/core/service/file.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { startTestApp } from '../../../support/test-app.ts'
+import { openTerminal } from '../../support/fake-terminal.ts'
+import { runHere } from '../../support/run-here.ts'
+import { serviceEnv } from '../../support/service-env.ts'
 
 /** A ledger that takes every delete. */
 const ledger = { begin: async () => ({ seq: 1 }), end: async () => {}, findStop: async () => null }

@@ -2,8 +2,8 @@ import { webcrypto } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { createTestEngine, test } from '../../../support/test-engine.ts'
-import { define } from '../../../support/workflows.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 /** One pass of two branches: a sleep, and a step behind an await of the code's own. */
 async function sleepBeside(own: () => Promise<unknown>, options: { tellsTimers?: boolean } = {}) {

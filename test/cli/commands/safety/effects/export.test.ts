@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { deleteFiles } from '../../../contract/support/delete-files.ts'
-import { NOW } from '../../../support/fixtures.ts'
-import { runHere } from '../../support/run-here.ts'
-import { openTestProject } from '../../support/test-project.ts'
+import { deleteFiles } from '../../../../contract/support/delete-files.ts'
+import { NOW } from '../../../../support/fixtures.ts'
+import { runHere } from '../../../support/run-here.ts'
+import { openTestProject } from '../../../support/test-project.ts'
 
 async function openLedger() {
   const { dataDir, store } = await openTestProject()

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { listOpener } from '../../../src/app/open-parts.ts'
-import { checkDatabase } from '../../../src/cli/commands/doctor/check-database.ts'
-import type { Notice } from '../../../src/core/notices.ts'
-import type { ListReads } from '../../../src/core/store/store.ts'
-import { loadConfig } from '../../../src/project/config/load-config.ts'
-import { openListStore } from '../../../src/project/data-dir/open-store.ts'
+import { listOpener } from '../../../../src/app/open-parts.ts'
+import { checkDatabase } from '../../../../src/cli/commands/doctor/check-database.ts'
+import type { Notice } from '../../../../src/core/notices.ts'
+import type { ListReads } from '../../../../src/core/store/store.ts'
+import { loadConfig } from '../../../../src/project/config/load-config.ts'
+import { openListStore } from '../../../../src/project/data-dir/open-store.ts'
 import {
   openPostgresStore,
   openSharedPostgresStore,
   type PostgresStoreOptions,
-} from '../../../src/store/postgres/open-postgres-store.ts'
-import { writeRoleSql } from '../../../src/store/postgres/upkeep/role-sql.ts'
-import { incoming } from '../../support/fixtures.ts'
-import { execute, startPostgres, type TestServer } from '../../support/postgres-server.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
-import { openRelay } from './support/relay.ts'
+} from '../../../../src/store/postgres/open-postgres-store.ts'
+import { writeRoleSql } from '../../../../src/store/postgres/upkeep/role-sql.ts'
+import { incoming } from '../../../support/fixtures.ts'
+import { execute, startPostgres, type TestServer } from '../../../support/postgres-server.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { openRelay } from '../support/relay.ts'
 
 /** Commands wait 500 ms for a standby, which a busy machine of the tests may hold up for longer. */
 const PATIENT = { timeout: 30_000 }

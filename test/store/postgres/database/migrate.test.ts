@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { MIGRATIONS, migrate } from '../../../src/store/postgres/database/migrate.ts'
-import { claimNext } from '../../contract/support/claim-next.ts'
-import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
-import { NEXT_MIGRATION } from '../../support/next-migration.ts'
-import { makeSchema, openSession, openTestPostgres } from '../../support/postgres-store.ts'
+import { MIGRATIONS, migrate } from '../../../../src/store/postgres/database/migrate.ts'
+import { claimNext } from '../../../contract/support/claim-next.ts'
+import { checkpoint, NOW, queueRun } from '../../../support/fixtures.ts'
+import { NEXT_MIGRATION } from '../../../support/next-migration.ts'
+import { makeSchema, openSession, openTestPostgres } from '../../../support/postgres-store.ts'
 
 const KNOWN = MIGRATIONS.length
 async function openOld() {
@@ -25,7 +25,7 @@ test('processes of the release before work on a newer schema, and start on it', 
   await store.completeRun(lease, 'null', NOW)
   expect(await store.checkWritable(NOW)).toMatchObject({ isMigrated: true })
   const hosts = [{ connectionString: place.url }]
-  const { openPostgresStore } = await import('../../../src/store/postgres/open-postgres-store.ts')
+  const { openPostgresStore } = await import('../../../../src/store/postgres/open-postgres-store.ts')
   const other = await openPostgresStore({ hosts, schema: place.schema, vaultKey: Buffer.alloc(32) })
   onTestFinished(() => other.close())
   const failing = await queueRun(other, 'evt_2')

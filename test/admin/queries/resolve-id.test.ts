@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import { resolveAmong } from '../../../src/admin/queries/resolve-id.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { askDelete, holdDeletes } from '../../cli/commands/safety/support/hold-deletes.ts'
+import { openTestProject, test } from '../../cli/support/test-project.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { checkpoint, queueRun } from '../../support/fixtures.ts'
-import { askDelete, holdDeletes } from '../commands/safety/support/hold-deletes.ts'
-import { openTestProject, test } from '../support/test-project.ts'
 
 /** The prefix of an id, its digits of time and of its counter: enough to be unique here. */
 const shortOf = (id: string) => id.slice(0, 17)

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { runCommand } from '../../../src/app/preview/child/run-command.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { runCommand } from '../../../../src/app/preview/child/run-command.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -2,12 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../../../src/project/data-dir/open-store.ts'
-import { eventBody, incoming } from '../../../support/fixtures.ts'
-import { DOOR } from '../../../support/program.ts'
-import { tempFolder } from '../../../support/temp-folder.ts'
-import { startTestApp } from '../../../support/test-app.ts'
-import { runHere } from '../../support/run-here.ts'
+import { openStore } from '../../../../../src/project/data-dir/open-store.ts'
+import { eventBody, incoming } from '../../../../support/fixtures.ts'
+import { DOOR } from '../../../../support/program.ts'
+import { tempFolder } from '../../../../support/temp-folder.ts'
+import { startTestApp } from '../../../../support/test-app.ts'
+import { runHere } from '../../../support/run-here.ts'
 
 const moduleOf = (id: string, on: string, run: string) =>
   `import { defineWorkflow } from '${DOOR}'\nexport default defineWorkflow({ id: '${id}', on: '${on}', run: ${run} })`

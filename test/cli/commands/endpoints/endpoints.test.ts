@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { eventBody } from '../../support/fixtures.ts'
-import { opensslHmac } from '../../support/sign.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
-import { startTestApp } from '../../support/test-app.ts'
-import { WEBHOOK_SECRET } from '../../support/test-config.ts'
-import { runHere } from '../support/run-here.ts'
-import { startShop } from '../support/start-shop.ts'
+import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import { eventBody } from '../../../support/fixtures.ts'
+import { opensslHmac } from '../../../support/sign.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { startTestApp } from '../../../support/test-app.ts'
+import { WEBHOOK_SECRET } from '../../../support/test-config.ts'
+import { runHere } from '../../support/run-here.ts'
+import { startShop } from '../../support/start-shop.ts'
 
 const everything = defineWorkflow({ id: 'act-on-everything', on: '*', run: () => 'acted' })
 

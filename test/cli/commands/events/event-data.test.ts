@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readEventData, setFields } from '../../../src/cli/commands/events/trigger.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
+import { readEventData, setFields } from '../../../../src/cli/commands/events/trigger.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 
 test('--set sets fields at any depth, with JSON values where the text is JSON', () => {
   const data = { file: { name: 'a', size: 1 } }

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, vi } from 'vitest'
-import type { Frame } from '../../../../src/cli/commands/watch/top/read-frame.ts'
-import { drawFrame } from '../../../../src/cli/commands/watch/top/top.ts'
-import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
-import { widthOf } from '../../../../src/cli/terminal/table.ts'
-import { isoTime } from '../../../../src/core/time.ts'
-import { failRun, test } from '../../support/test-project.ts'
+import type { Frame } from '../../../../../src/cli/commands/watch/top/read-frame.ts'
+import { drawFrame } from '../../../../../src/cli/commands/watch/top/top.ts'
+import { runCommandLine } from '../../../../../src/cli/run-command-line.ts'
+import { widthOf } from '../../../../../src/cli/terminal/table.ts'
+import { isoTime } from '../../../../../src/core/time.ts'
+import { failRun, test } from '../../../support/test-project.ts'
 
 const NOW = Date.UTC(2026, 4, 1, 12)
 

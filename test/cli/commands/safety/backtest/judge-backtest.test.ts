@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Backtest } from '../../../../src/app/backtest/backtest.ts'
-import { listUncompared } from '../../../../src/cli/commands/safety/backtest/backtest-view.ts'
-import { judgeBacktest } from '../../../../src/cli/commands/safety/backtest/judge-backtest.ts'
-import { type Group, NO_DIFFERENCES } from '../../../../src/core/safety/differences.ts'
+import type { Backtest } from '../../../../../src/app/backtest/backtest.ts'
+import { listUncompared } from '../../../../../src/cli/commands/safety/backtest/backtest-view.ts'
+import { judgeBacktest } from '../../../../../src/cli/commands/safety/backtest/judge-backtest.ts'
+import { type Group, NO_DIFFERENCES } from '../../../../../src/core/safety/differences.ts'
 
 type Change = Group['changes'][number]
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeProgress, drawBar } from '../../../src/cli/commands/runs/run-view.ts'
+import { describeProgress, drawBar } from '../../../../src/cli/commands/runs/run-view.ts'
 
 const HALF = { done: 3_412, total: 10_000, failed: 4, note: null, rate: 12 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findEvent } from '../../../src/admin/queries/find-event.ts'
+import { openTestProject } from '../../cli/support/test-project.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
-import { openTestProject } from '../support/test-project.ts'
 
 async function openShop() {
   const project = await openTestProject()

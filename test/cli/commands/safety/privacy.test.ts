@@ -4,16 +4,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { findInProject } from '../../../src/cli/commands/safety/privacy.ts'
-import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
-import { incoming } from '../../support/fixtures.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
-import { startTestApp } from '../../support/test-app.ts'
-import { define } from '../../support/workflows.ts'
-import { runHere } from '../support/run-here.ts'
-import { openTestProject } from '../support/test-project.ts'
+import { findInProject } from '../../../../src/cli/commands/safety/privacy.ts'
+import { CHILD_ENVIRONMENT } from '../../../support/child-environment.ts'
+import { incoming } from '../../../support/fixtures.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { startTestApp } from '../../../support/test-app.ts'
+import { define } from '../../../support/workflows.ts'
+import { runHere } from '../../support/run-here.ts'
+import { openTestProject } from '../../support/test-project.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
+const ROOT = resolve(import.meta.dirname, '../../../..')
 
 const greet = define('greet', { on: 'person.joined' }, async ({ event, step, log }) => {
   log.info('joined', { data: event.data })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupFailure } from '../../../../src/core/runs/failure-group.ts'
+import { groupFailure } from '../../../src/core/runs/failure-group.ts'
 
 const masked = (message: string) => groupFailure('w', { name: 'Error', message }).message
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { advise } from '../../../../src/cli/commands/safety/plan/plan-view.ts'
+import { advise } from '../../../../../src/cli/commands/safety/plan/plan-view.ts'
 
 type Plan = Parameters<typeof advise>[0][number]
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { StepError } from '../../../../src/core/errors.ts'
-import { tellFailure } from '../../../../src/core/runs/failure-group.ts'
+import { StepError } from '../../../src/core/errors.ts'
+import { tellFailure } from '../../../src/core/runs/failure-group.ts'
 
 test('the failure of a step names the step once, and then the reason', () => {
   const { message } = new StepError('tell "the" owner', 2, { name: 'Error', message: 'no mail' })

@@ -19,10 +19,8 @@ import type { Operation } from './errors.ts'
 import { canDelete, type DeleteRequest, deleteFile } from './operations/delete.ts'
 import { deleteAll } from './operations/delete-all.ts'
 import { type DownloadRequest, downloadFile } from './operations/download.ts'
-import { type DownloadUrl, fetchDownloadUrl } from './operations/download-url.ts'
 import { findEntry } from './operations/find.ts'
-import { getDetails } from './operations/get.ts'
-import { hashFile } from './operations/hash.ts'
+import { type DownloadUrl, fetchDownloadUrl, getDetails } from './operations/get.ts'
 import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
 import {
   type Collection,
@@ -34,7 +32,7 @@ import {
 } from './operations/listing/list-page.ts'
 import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
 import { matchStorage } from './operations/match-storage.ts'
-import { streamBytes } from './operations/stream.ts'
+import { hashFile, streamBytes } from './operations/stream.ts'
 import { wrapCalls } from './wrap-calls.ts'
 
 /**

@@ -27,7 +27,7 @@ export type {
   Snapshot,
 } from '../core/service/files-api.ts'
 export { localName } from './disk/local-name.ts'
-export type { DownloadUrl } from './operations/download-url.ts'
+export type { DownloadUrl } from './operations/get.ts'
 export type { FilePage } from './operations/listing/list-page.ts'
 export { Secret } from './secret.ts'
 

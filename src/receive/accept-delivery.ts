@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { parse as parseMediaType } from 'content-type'
 import { UpshotError } from '../core/errors.ts'
-import type { Answered, DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
+import type { Answered, DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf, retiredSecrets } from '../core/incoming/endpoint.ts'
 import { matchType, OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
@@ -262,4 +262,27 @@ export function pickSigningHeaders(rawHeaders: readonly string[]): Record<string
 
 function isWanted(name: string): boolean {
   return (WANTED.test(name) || WANTED_WORD.test(name)) && !UNWANTED.test(name)
+}
+
+/** A reception with the verdict that ledger and log get. */
+export type ReportedReception = Omit<Reception, 'verdict'> & { verdict: Verdict }
+
+/** The notice of a delivery that took `ms`. */
+export function describeReception(id: string, reception: ReportedReception, ms: number) {
+  const { verdict, endpointId, endpointName, event, runs, workflows, facts } = reception
+  return {
+    kind: 'delivery.received',
+    delivery: id,
+    endpoint: endpointId,
+    endpointName,
+    account: event?.account ?? null,
+    verdict,
+    event: event?.id ?? null,
+    type: event?.type ?? null,
+    subject: event?.subject ?? null,
+    runs,
+    workflows,
+    facts,
+    ms,
+  } as const
 }

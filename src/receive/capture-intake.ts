@@ -4,8 +4,7 @@ import type { Endpoint } from '../core/incoming/endpoint.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
-import { type AcceptParts, acceptDelivery } from './accept-delivery.ts'
-import { describeReception } from './describe-reception.ts'
+import { type AcceptParts, acceptDelivery, describeReception } from './accept-delivery.ts'
 
 interface CaptureIntakeParts extends AcceptParts {
   store: AcceptParts['store'] & Pick<Store, 'readSetupVersion' | 'listEndpoints' | 'listCaptures' | 'dropCaptures'>

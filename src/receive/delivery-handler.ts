@@ -5,9 +5,14 @@ import type { Answered, DeliveryFacts } from '../core/incoming/delivery.ts'
 import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Clock } from '../core/time.ts'
-import type { Addressee, RawDelivery, Reception } from './accept-delivery.ts'
+import {
+  type Addressee,
+  describeReception,
+  type RawDelivery,
+  type Reception,
+  type ReportedReception,
+} from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
-import { describeReception, type ReportedReception } from './describe-reception.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import type { Peers, Share } from './limits/peers.ts'
 import { TokenBuckets } from './limits/token-buckets.ts'

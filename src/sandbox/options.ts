@@ -1,4 +1,4 @@
-import type { FORMS, PLANS } from './state/live-settings.ts'
+import type { FORMS, PLANS } from './state/settings.ts'
 
 /** The options of a sandbox. Only `dir` is required. */
 export interface SandboxOptions {

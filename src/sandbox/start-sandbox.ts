@@ -13,7 +13,7 @@ import { catchUp, closeSandboxParts, openSandboxParts, type SandboxParts } from 
 import type { ResetOptions, Snapshots } from './service/snapshots.ts'
 import type { SandboxClock } from './state/clock.ts'
 import type { EventJournal } from './state/event-journal.ts'
-import type { LiveSettings } from './state/live-settings.ts'
+import type { LiveSettings } from './state/settings.ts'
 import type { Storage } from './storage/storage.ts'
 import type { Transfers } from './transfers/transfers.ts'
 import type { Deliveries } from './webhooks/deliveries.ts'

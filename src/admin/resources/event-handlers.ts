@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { includesRole } from '../../core/access/role.ts'
 import { refuse, UpshotError } from '../../core/errors.ts'
 import { deriveId, newId } from '../../core/ids.ts'
-import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
+import { type EventRecord, OWN_TYPES, type ServiceEvent } from '../../core/incoming/event.ts'
 import type { EventSearch } from '../../core/incoming/event-search.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { pickRoutes, planRuns } from '../../core/incoming/route.ts'
@@ -19,7 +19,6 @@ import { findEvent } from '../queries/find-event.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, parseSearch, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
-import { readTraffic } from '../queries/read-traffic.ts'
 import { requireEndpoint, requireWorkflow } from '../queries/require-row.ts'
 import {
   describeDeliveries,
@@ -259,4 +258,26 @@ async function redactEvent(
   }
   const data = body === '' ? null : redactBody((JSON.parse(body) as ServiceEvent).data, shape, randomBytes(32))
   return { type, data }
+}
+
+/** Rows of one read: a few milliseconds each. */
+const SLICE = { rows: 2_000, limit: 500 }
+
+/**
+ * Stored events with their `data`, newest first. Those whose body is pruned are left out, and those
+ * of our own types.
+ */
+export async function* readTraffic(
+  store: Pick<ListReads, 'searchEvents'>,
+  search: EventSearch,
+): AsyncGenerator<{ event: EventRecord; data: ServiceEvent['data'] }> {
+  for (let after: string | null = null; ; ) {
+    const { items, next } = await store.searchEvents(search, { ...SLICE, after })
+    for (const event of items) {
+      if (event.body === '' || event.type.startsWith(OWN_TYPES)) continue
+      yield { event, data: (JSON.parse(event.body) as ServiceEvent).data }
+    }
+    if (next === null) return
+    after = next
+  }
 }

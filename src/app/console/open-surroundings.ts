@@ -87,7 +87,7 @@ export function openSurroundings(
       return pruneStore({ store, clock, retention: config.retention, onPruned })
     },
     async takeAnchor(isDryRun) {
-      const { takeAnchor } = await import('../health/take-anchor.ts')
+      const { takeAnchor } = await import('../../project/data-dir/anchor-file.ts')
       return takeAnchor(store, clock, { ...config, isDryRun })
     },
     guard: () => config.guardPolicy.limits,

@@ -1,6 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
-import { type Anchor, formatAnchor, readAnchors } from '../../core/safety/ledger/anchor.ts'
+import { type Anchor, anchorOf, formatAnchor, readAnchors } from '../../core/safety/ledger/anchor.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Config } from '../config/load-config.ts'
 
 /** Appends an anchor to a file that only its owner may read. Throws `invalid_config`. */
 export function appendAnchor(file: string, anchor: Anchor): void {
@@ -48,4 +51,18 @@ function refuse(file: string, what: string, cause: unknown): UpshotError {
     cause,
     details: { fix },
   })
+}
+
+/** Seals the effect ledger and appends its end to the anchor file. Null without rows. */
+export async function takeAnchor(
+  store: Pick<Store, 'readSealState' | 'sealEffects'>,
+  clock: Clock,
+  { anchorFile = null, isDryRun = false }: Pick<Config, 'anchorFile'> & { isDryRun?: boolean },
+): Promise<Anchor | null> {
+  const { sealLedger } = await import('../../schedule/sealer.ts')
+  const { head } = isDryRun ? await store.readSealState() : await sealLedger(store, clock)
+  if (head === null) return null
+  const anchor = anchorOf(head, clock.now())
+  if (anchorFile !== null && !isDryRun) appendAnchor(anchorFile, anchor)
+  return anchor
 }

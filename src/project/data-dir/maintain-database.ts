@@ -10,10 +10,9 @@ import type { Migration } from '../../store/postgres/database/migrate.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
 import type { ServerFacts } from '../../store/postgres/upkeep/inspect-server.ts'
 import type { DatabaseReport, MigrationForecast } from '../../store/rows/database-report.ts'
-import { migrate } from '../../store/sqlite/database/migrate.ts'
+import { foreseeMigration as foreseeOfFile, migrate } from '../../store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../store/sqlite/database/open-database.ts'
 import { type Backup, backupDatabase } from '../../store/sqlite/upkeep/backup-database.ts'
-import { foreseeMigration as foreseeOfFile } from '../../store/sqlite/upkeep/foresee-migration.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/verify-ledger-file.ts'
 import type { Config } from '../config/load-config.ts'
@@ -54,7 +53,7 @@ export async function foreseeMigration(config: Place, now: number): Promise<Migr
   const options = storeOptions(config)
   if ('file' in options) return foreseeOfFile(options.file, now)
   const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
-  const { foreseeMigration: foresee } = await import('../../store/postgres/upkeep/foresee-migration.ts')
+  const { foreseeMigration: foresee } = await import('../../store/postgres/database/migrate.ts')
   return withSession(options, foresee)
 }
 

@@ -1,4 +1,4 @@
-import type { Settings } from '../state/live-settings.ts'
+import type { Settings } from '../state/settings.ts'
 
 /** Section 8: requests per minute and burst of each plan. */
 export const PLAN_LIMITS = {

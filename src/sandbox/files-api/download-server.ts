@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import express, { type Express, type Request, type Response } from 'express'
-import type { StorageName } from '../../core/service/storage.ts'
+import type { Express, Request, Response } from 'express'
+import express from 'express'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import type { Audit } from '../account/audit.ts'
 import { replaceReply, spoilBody } from '../faults/apply-fault.ts'
 import type { Faults } from '../faults/faults.ts'
@@ -14,7 +15,6 @@ import type { Entry } from '../storage/entry.ts'
 import { fingerprintOf } from '../storage/fingerprint.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageIndex } from '../storage/storage-index.ts'
-import { readTicket } from './download-url.ts'
 
 interface DownloadParts {
   index: StorageIndex
@@ -79,4 +79,34 @@ async function sendEntry(request: Request, response: Response, { entry, path }: 
   response.attachment(entry.name)
   response.set('Content-Type', entry.mimeType ?? 'application/octet-stream')
   await sendFile(request, response, path)
+}
+
+/** How long a download URL stays valid, from section 2.2. */
+export const URL_LIFETIME_MS = 15 * 60_000
+
+interface DownloadTicket {
+  storage: StorageName
+  id: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+}
+
+export function signTicket(secret: string, ticket: DownloadTicket): string {
+  const path = `/download/${ticket.storage}/${encodeURIComponent(ticket.id)}`
+  return `${path}?expires=${ticket.expiresAt}&signature=${signatureOf(secret, ticket)}`
+}
+
+/** The ticket of a URL signed with `secret`, expired or not. Null for any other URL. */
+function readTicket(secret: string, url: { storage: string; id: string; expires: unknown; signature: unknown }) {
+  const storage = STORAGES.find((name) => name === url.storage)
+  if (!storage || typeof url.expires !== 'string' || typeof url.signature !== 'string') return null
+  const ticket: DownloadTicket = { storage, id: url.id, expiresAt: Number(url.expires) }
+  const expected = Buffer.from(signatureOf(secret, ticket))
+  const given = Buffer.from(url.signature)
+  return given.length === expected.length && timingSafeEqual(given, expected) ? ticket : null
+}
+
+function signatureOf(secret: string, ticket: DownloadTicket): string {
+  const signed = JSON.stringify([ticket.storage, ticket.id, ticket.expiresAt])
+  return createHmac('sha256', secret).update(signed).digest('hex')
 }

@@ -11,7 +11,7 @@ import { ApiError, errorOfStatus, REFUSAL_ASSUMES, reportFailure, toWireError } 
 import { decideForm, type WireForm, withUnknownFields, wrapError } from '../http/wire-form.ts'
 import type { Log } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
-import type { LiveSettings, Settings } from '../state/live-settings.ts'
+import type { LiveSettings, Settings } from '../state/settings.ts'
 
 type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.delete'
 

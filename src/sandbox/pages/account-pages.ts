@@ -3,7 +3,7 @@ import { isoTime } from '../../core/time.ts'
 import { type ApiKey, type KeyScope, PERMISSIONS } from '../account/api-keys.ts'
 import { PLAN_LIMITS } from '../account/rate-limiter.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
-import { FORMS, PLANS, type Settings } from '../state/live-settings.ts'
+import { FORMS, PLANS, type Settings } from '../state/settings.ts'
 import { type Content, foreign, foreignPlain, type Html, html } from './html.ts'
 import { type Call, callForm, choice, choices, field, layout, moment, section, state, table, toggle } from './layout.ts'
 

@@ -1,6 +1,6 @@
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Settings } from '../state/live-settings.ts'
+import type { Settings } from '../state/settings.ts'
 import type { DeliveryState } from '../webhooks/delivery.ts'
 import type { SandboxParts } from './sandbox-parts.ts'
 

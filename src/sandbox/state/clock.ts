@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Clock, parseDuration } from '../../core/time.ts'
-import type { SavedSettings } from './saved-settings.ts'
+import type { SavedSettings } from './settings.ts'
 
 const savedClock = z.object({ offsetMs: z.number(), now: z.number() })
 

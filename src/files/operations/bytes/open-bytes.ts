@@ -5,7 +5,7 @@ import { exchange, type HostReply, limitUntil, type Outgoing } from '../../http/
 import { type HttpReply, toTransportError } from '../../http/transport.ts'
 import { toReplyError, typesOf } from '../../reply/reply-error.ts'
 import { type Version, versionOf } from '../../version.ts'
-import { type DownloadUrl, fetchDownloadUrl } from '../download-url.ts'
+import { type DownloadUrl, fetchDownloadUrl } from '../get.ts'
 import { type KnownFile, requireFile } from './require-file.ts'
 
 /** A URL that expires sooner is replaced before use. */

@@ -1,5 +1,9 @@
-import type { Database } from 'better-sqlite3'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
+import { PROCESS_SILENCE_MS } from '../../../core/store/process-record.ts'
+import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/database-report.ts'
 import { readMigrations } from '../../schema/read-migrations.ts'
 
 const migrations = readMigrations('sqlite')
@@ -10,14 +14,14 @@ export function latestSchema(): number {
 }
 
 /** The migrations that a database lacks, by name. Throws `invalid_config` for a newer one. */
-export function listMissing(db: Database): { before: number; missing: string[] } {
+function listMissing(db: Database.Database): { before: number; missing: string[] } {
   const before = Number(db.pragma('user_version', { simple: true }))
   refuseNewer(before)
   return { before, missing: migrations.slice(before).map(({ name }) => name) }
 }
 
 /** Throws `invalid_config` unless a database, which must not be changed, has this schema. */
-export function requireLatest(db: Database): void {
+export function requireLatest(db: Database.Database): void {
   const { before, missing } = listMissing(db)
   if (missing.length === 0) return
   throw new UpshotError(
@@ -46,7 +50,7 @@ function refuseNewer(found: number): void {
  * Runs the numbered migrations that the database lacks, in one transaction; two processes may do so
  * at once. Gives the numbers of the schema. Throws `invalid_config` for one of a newer Upshot.
  */
-export function migrate(db: Database): { before: number; after: number } {
+export function migrate(db: Database.Database): { before: number; after: number } {
   const upgrade = db.transaction(() => {
     refuseMoved(db)
     const { before } = listMissing(db)
@@ -71,16 +75,61 @@ export interface Moved {
 }
 
 /** Null for a database that is in use. */
-export function readMoved(db: Database): Moved | null {
+export function readMoved(db: Database.Database): Moved | null {
   const isMarked = db.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'moved'`).get()
   return isMarked === undefined ? null : (db.prepare<[], Moved>('SELECT id, place FROM moved').get() ?? null)
 }
 
 /** Throws `invalid_config` for a database that was moved: events in it would be lost. */
-export function refuseMoved(db: Database): void {
+export function refuseMoved(db: Database.Database): void {
   const moved = readMoved(db)
   if (moved === null) return
   throw new UpshotError('invalid_config', `The database file was moved to PostgreSQL: ${moved.place}.`, {
     details: { fix: 'Name that database with UPSHOT_DATABASE_URL.' },
   })
+}
+
+type Process = MigrationForecast['processes'][number]
+
+/**
+ * Says what a migration of a file would do, and changes nothing; the app may be running. Where
+ * something is missing, a copy beside the file is migrated and deleted again.
+ */
+export async function foreseeMigration(file: string, now: number): Promise<MigrationForecast> {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  try {
+    refuseMoved(db)
+    const { before, missing } = listMissing(db)
+    const processes = before === 0 ? [] : db.prepare<[number], Process>(LIVE_PROCESSES).all(now - PROCESS_SILENCE_MS)
+    const unfinished = before === 0 ? 0 : db.prepare<[], number>('SELECT count(*) FROM work').pluck().get()
+    const tried = missing.length === 0 ? null : await tryOnCopy(db, dirname(file))
+    return {
+      before,
+      after: before + missing.length,
+      missing,
+      processes,
+      unfinished: unfinished ?? 0,
+      tried,
+      tables: [],
+    }
+  } finally {
+    db.close()
+  }
+}
+
+/** The folder is the database's own: a temporary one may be smaller, or open to others. */
+async function tryOnCopy(db: Database.Database, parent: string): Promise<{ bytes: number; ms: number }> {
+  const folder = mkdtempSync(join(parent, 'migration-'))
+  try {
+    const file = join(folder, 'copy.db')
+    await db.backup(file)
+    const copy = new Database(file)
+    const begun = performance.now()
+    migrate(copy)
+    const ms = performance.now() - begun
+    copy.close()
+    return { bytes: statSync(file).size, ms }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { SavedSettings } from './saved-settings.ts'
+import { toJson } from '../../core/json.ts'
+import { type Db, statement } from './database.ts'
 
 /** The form of replies; `mixed` draws one for each request from the seed. */
 export const FORMS = ['primary', 'alternative', 'mixed'] as const
@@ -102,4 +103,34 @@ export class LiveSettings {
 
 function definedOnly(values: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+/** Small named values that survive a restart: clock, settings, and the secret of download URLs. */
+export class SavedSettings {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  get(name: string): unknown {
+    const text = statement<[string], string>(this.#db, 'SELECT value FROM settings WHERE name = ?').pluck().get(name)
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+
+  set(name: string, value: unknown): void {
+    statement(this.#db, 'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(
+      name,
+      toJson(value, `The setting "${name}"`),
+    )
+  }
+
+  /** The saved value, or a new one from `make`, which is saved. */
+  getOrMake(name: string, make: () => string): string {
+    const saved = this.get(name)
+    if (typeof saved === 'string') return saved
+    const made = make()
+    this.set(name, made)
+    return made
+  }
 }

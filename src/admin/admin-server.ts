@@ -45,13 +45,13 @@ export class AdminServer {
     this.#server = createServer((request, response) => {
       const path = isLook(request) ? request.url?.replace(/\?.*/s, '') : undefined
       if (path === '/livez') answer(response, 200, { live: true })
-      else if (path === '/readyz') this.#tellReadiness(health, response).catch((error) => response.destroy(error))
+      else if (path === '/readyz') this.#answerReadiness(health, response).catch((error) => response.destroy(error))
       else if (served) served.handler(request, response)
       else answer(response, 404, { error: 'There is nothing here.' })
     })
   }
 
-  async #tellReadiness(health: Health, response: ServerResponse): Promise<void> {
+  async #answerReadiness(health: Health, response: ServerResponse): Promise<void> {
     const report = await health.check()
     // A kept-alive connection would delay a stop that has begun.
     if (!this.#server.listening) response.setHeader('Connection', 'close')

@@ -104,7 +104,7 @@ export interface WorkerParts {
   /** Bounds what waits in memory; see decision 65. */
   passCache?: PassCacheLimits
   /** Tells timers of the code's own, outside steps. Default false. */
-  tellsTimers?: boolean
+  reportsTimers?: boolean
   /** Sees what its code does past the guard and the ledger. Default: nobody does. */
   outside?: OutsideWatch
   /**

@@ -10,7 +10,7 @@ import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
 import { markFailover, parkBrokenPass } from './claim/broken-pass.ts'
 import { type Arrivals, ClaimOnArrival, claimFor } from './claim/claim-on-arrival.ts'
 import { Recovery } from './claim/recovery.ts'
-import { tellOwnWork } from './claim/tell-own-work.ts'
+import { reportOwnWork } from './claim/report-own-work.ts'
 import { WorkerCounts } from './claim/worker-counts.ts'
 import { EventMatcher } from './event-matcher.ts'
 import { type Claim, runPass } from './execute/run-pass.ts'
@@ -57,7 +57,7 @@ export class Worker implements DeliveryIntake {
         this.#executePass(run, claim, pass).catch((error: unknown) =>
           parkBrokenPass(parts, run, error, this.#stopping.signal),
         ),
-      ...tellOwnWork(parts),
+      ...reportOwnWork(parts),
       counts: this.#counts,
       ended: () => this.wake(),
     })
@@ -222,7 +222,7 @@ export class Worker implements DeliveryIntake {
   async #executePass(run: ClaimedRun, claim: Claim, pass: RunningPass): Promise<void> {
     const { store, clock, publish } = this.#parts
     const workflow = this.#parts.findWorkflow(run.workflow)
-    this.#tellMissing(run.workflow, workflow !== undefined)
+    this.#reportMissing(run.workflow, workflow !== undefined)
     const cancelOther = (other: string, reason: string) => {
       this.#passes.endPass(other)
       const end = { run: other, workflow: run.workflow, root: null, parentRun: null, ms: null, reason }
@@ -249,7 +249,7 @@ export class Worker implements DeliveryIntake {
   }
 
   /** A worker claims a run without its module only where no worker at work has it. */
-  #tellMissing(workflow: string, isLoaded: boolean): void {
+  #reportMissing(workflow: string, isLoaded: boolean): void {
     if (isLoaded) this.#missing.delete(workflow)
     else if (!this.#missing.has(workflow)) {
       this.#missing.add(workflow)

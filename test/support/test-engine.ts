@@ -39,7 +39,7 @@ export interface TestEngine {
         | 'store'
         | 'drainMs'
         | 'guard'
-        | 'tellsTimers'
+        | 'reportsTimers'
         | 'outside'
         | 'gatherMs'
         | 'passCache'

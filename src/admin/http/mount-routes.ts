@@ -10,7 +10,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Method, RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
 import type { AnyHandler } from '../perform/handler.ts'
 import { nameTarget, type Operation, type PerformParts, perform, requireRole } from '../perform/perform.ts'
-import { tellProgress } from '../perform/tell-progress.ts'
+import { streamProgress } from '../perform/stream-progress.ts'
 import { isUnexpected, toProblem } from '../perform/to-known.ts'
 import type { Bytes } from '../ports/surroundings.ts'
 
@@ -112,7 +112,7 @@ function answerBy(parts: MountParts, operation: Operation): RequestHandler {
     const handle = (tell?: (work: WorkDone) => void) =>
       perform(parts, operation, given, { caller, signal, tell, onceKey, once }, { request, response })
     if (spec.tellsProgress && request.get('accept') === EVENTS) {
-      return sendEvents(response, tellAll(parts, request, { handle, response }), signal)
+      return sendEvents(response, streamAnswer(parts, request, { handle, response }), signal)
     }
     const answer = await handle()
     if (response.headersSent || signal.aborted) return
@@ -127,13 +127,13 @@ function answerBy(parts: MountParts, operation: Operation): RequestHandler {
 type Act = () => Promise<unknown>
 
 /** The progress of an operation, and its answer or its problem, as the last event. */
-async function* tellAll(
+async function* streamAnswer(
   parts: MountParts,
   request: Request,
   { handle, response }: { handle: (tell: (work: WorkDone) => void) => Promise<unknown>; response: Response },
 ) {
   try {
-    yield* tellProgress(handle)
+    yield* streamProgress(handle)
   } catch (error) {
     yield { problem: describeProblem(parts, error, { request, response }) }
   }

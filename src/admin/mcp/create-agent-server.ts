@@ -7,7 +7,7 @@ import { systemClock, waitUntil } from '../../core/time.ts'
 import type { RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
 import type { AnswerOf } from '../contract/routes.ts'
 import type { Given } from '../perform/perform.ts'
-import { tellProgress } from '../perform/tell-progress.ts'
+import { streamProgress } from '../perform/stream-progress.ts'
 import { toKnown } from '../perform/to-known.ts'
 
 type PerformTool = (
@@ -56,14 +56,14 @@ export function createAgentServer({ routes, version, rights, perform }: AgentPar
       }
       let answer: unknown
       const input = readArguments(tool, given)
-      for await (const told of tellProgress((tell) => perform(tool.route, input, { signal, tell }))) {
+      for await (const told of streamProgress((tell) => perform(tool.route, input, { signal, tell }))) {
         if ('progress' in told) await notify(told.progress)
         else answer = told.answer
       }
-      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return tellAnswer(answer)
-      return tellAnswer(await followOperation(answer as Operation, { perform, signal }, notify))
+      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return wrapAnswer(answer)
+      return wrapAnswer(await followOperation(answer as Operation, { perform, signal }, notify))
     } catch (error) {
-      return tellRefusal(toKnown(error))
+      return wrapRefusal(toKnown(error))
     }
   })
   return server
@@ -105,7 +105,7 @@ interface ToolAnswer {
 }
 
 /** An answer as JSON. A larger one is cut, and says how to ask for the rest. */
-export function tellAnswer(answer: unknown): ToolAnswer {
+export function wrapAnswer(answer: unknown): ToolAnswer {
   const text = JSON.stringify(answer ?? { done: true })
   if (text.length <= MAX_ANSWER) return tell(text)
   const { items } = answer as { items?: unknown }
@@ -135,7 +135,7 @@ function cutText(text: string): string {
 }
 
 /** A refusal in words that a model can act on. */
-export function tellRefusal({ code, message, details }: UpshotError): ToolAnswer {
+export function wrapRefusal({ code, message, details }: UpshotError): ToolAnswer {
   const { fix, faults } = details
   const more = Array.isArray(faults) ? faults.map(({ at, fault }) => `${at}: ${fault}`).join('; ') : ''
   const parts = [`${code}: ${redactUrls(message)}`, more, typeof fix === 'string' ? fix : '']

@@ -31,7 +31,7 @@ import {
 } from '../views/run-view.ts'
 import { startOperation } from './operation-handlers.ts'
 import type { ResourceParts } from './parts.ts'
-import { tellSteps } from './read-run-details.ts'
+import { readSteps } from './read-run-details.ts'
 
 /** Deliveries and runs that are listed with one event. */
 const MAX_OF_EVENT = 200
@@ -55,7 +55,7 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
       const nodes = await readTrace(store, await findEvent(store, { id: params.id, account: query.account }), signal)
       const found = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []))
       const runs = new Map((await describeRuns(store, found, caller)).map((run) => [run.id, run]))
-      const steps = query.steps ? await tellStepsOf(store, found, caller) : null
+      const steps = query.steps ? await readStepsOf(store, found, caller) : null
       return {
         nodes: nodes.map(({ id, parent, cause, step, isCut, ...node }) => ({
           ...{ id, parent, cause, step, isCut },
@@ -117,11 +117,11 @@ async function* exportEvents(lists: ListReads, search: EventSearch, signal: Abor
 }
 
 /** The steps of the first runs, as long as their number is bounded. */
-async function tellStepsOf(store: ReadStore, runs: readonly Run[], caller: Caller) {
-  const told = new Map<string, Awaited<ReturnType<typeof tellSteps>>>()
+async function readStepsOf(store: ReadStore, runs: readonly Run[], caller: Caller) {
+  const told = new Map<string, Awaited<ReturnType<typeof readSteps>>>()
   let left = MAX_STEPS
   for (const { id } of runs) {
-    const steps = left > 0 ? await tellSteps(store, id, caller) : []
+    const steps = left > 0 ? await readSteps(store, id, caller) : []
     if (steps.length > left || left === 0) break
     told.set(id, steps)
     left -= steps.length

@@ -24,7 +24,7 @@ export async function readRunDetails(
   const read = (json: string | null) => readValue(json, caller)
   const [view] = await describeRuns(store, [run], caller)
   const [event] = run.eventId === null ? [] : await store.findEvents(run.eventId)
-  const steps = await tellSteps(store, id, caller)
+  const steps = await readSteps(store, id, caller)
   const outside = await store.listEffects({ runId: id, phases: ['noted'], limit: MAX_OUTSIDE })
   // A plan is told whole, however large it is.
   const output = run.status === 'planned' && run.output === null ? await store.readOutput(id, null) : run.output
@@ -58,7 +58,7 @@ function describeCause(event: Parameters<typeof readData>[0], caller: Caller) {
 }
 
 /** The steps of a run, in their order, with their results and failed attempts. */
-export async function tellSteps(
+export async function readSteps(
   store: Pick<ReadStore, 'listSteps' | 'listStepFailures'>,
   run: string,
   caller: Caller,

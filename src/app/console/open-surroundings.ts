@@ -61,7 +61,7 @@ export function openSurroundings(
       config.service.kind === 'real' &&
       config.service.signatureHeader !== null,
     endpointChanged: (endpoint) =>
-      tellSandbox(keeperOf(endpoint, config) === 'sandbox' ? findSandbox() : null, endpoint),
+      updateSandbox(keeperOf(endpoint, config) === 'sandbox' ? findSandbox() : null, endpoint),
     files: openFilesPort(config, { store, clock, publish, embedded, ...(priority && { priority }) }),
     sandboxUrl: () => findSandbox() && `${findSandbox()}/account`,
     // Code is previewed in the process of the command, so no thread of the app waits.
@@ -110,7 +110,7 @@ export function openSurroundings(
 }
 
 /** Gives the sandbox the endpoint's current secret and scheme, where it has a webhook for it. */
-async function tellSandbox(origin: string | null, endpoint: Endpoint): Promise<void> {
+async function updateSandbox(origin: string | null, endpoint: Endpoint): Promise<void> {
   if (origin === null) return
   const webhooks = (await askSandbox(origin, { method: 'GET', path: '/webhooks' })) as { id: string; url: string }[]
   const webhook = webhooks.find(({ url }) => url.endsWith(`/hooks/${endpoint.path}`))

@@ -33,7 +33,7 @@ const beat = () => {
 beat()
 setInterval(() => {
   beat()
-  tellReplaced()
+  reportReplaced()
 }, pulseMs)
 /** How often the file limits are told. */
 const LIMITS_EVERY_MS = 5_000
@@ -92,7 +92,7 @@ async function load(): Promise<LocalEngine> {
   })
 }
 
-function tellReplaced(): void {
+function reportReplaced(): void {
   const replaced = intrinsics.restore()
   if (replaced === null) return
   replacedBy = replaced.by

@@ -113,7 +113,7 @@ export class LocalEngine implements Engine {
         ...(config.parent == null ? {} : { isOrphan: () => process.ppid !== config.parent }),
         ...(config.beatMs === undefined ? {} : { beatMs: config.beatMs }),
         drainMs: config.drainMs,
-        tellsTimers: config.dev === true,
+        reportsTimers: config.dev === true,
         outside,
       },
       parts.worker,

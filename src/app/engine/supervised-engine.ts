@@ -15,7 +15,7 @@ import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { LoadingModule } from './engine-config.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
-import { endProcess, KeptThreads, tellKept } from './watch/end-process.ts'
+import { endProcess, KeptThreads, reportKept } from './watch/end-process.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
 import { HELD, type Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
@@ -292,7 +292,7 @@ export class SupervisedEngine implements Engine {
     if (this.#isAtWork) await thread.drain(this.#parts.clock, this.#parts.config.drainMs + STOP_GRACE_MS)
     this.#isAtWork = false
     await thread.end(stopped)
-    if (!thread.isGone || this.#kept.isAny) tellKept(this.#parts.notices.publish)
+    if (!thread.isGone || this.#kept.isAny) reportKept(this.#parts.notices.publish)
     if (this.#access) await this.#parts.store.stopWorker(thread.id)
   }
 }

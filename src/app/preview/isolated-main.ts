@@ -65,7 +65,7 @@ async function load(settings: IsolatedSettings, skipped: SkippedModule[]): Promi
     input,
     starts: { eventTypes, schedule, limits: describeLimits(set.find(id) ?? {}) },
   }))
-  return { workflows, broken, undeclared: isolationHooks.takeRefused(null) }
+  return { workflows, broken }
 }
 
 /** Limits on runs as text, functions with their code. */

@@ -42,8 +42,6 @@ export interface LoadedCode {
     starts: Starts
   }[]
   broken: { file: string; error: Failure }[]
-  /** Calls of the modules while they were loaded; they were refused. */
-  undeclared: UndeclaredEffect[]
 }
 
 /** A run to preview; twice, to see whether it is steady. */

@@ -37,8 +37,8 @@ interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'passCache'
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
   /** Tells work outside steps that a pass does not wait for, and timers of the code's own. */
-  tellPending: (run: ClaimedRun, item: OwnWorkItem) => void
-  tellTimer?: ((run: ClaimedRun, item: OwnWorkItem) => void) | undefined
+  reportPending: (run: ClaimedRun, item: OwnWorkItem) => void
+  reportTimer?: ((run: ClaimedRun, item: OwnWorkItem) => void) | undefined
   counts: Pick<WorkerCounts, 'slots' | 'noteClaim'>
   /** Called after each pass. */
   ended: () => void
@@ -136,14 +136,14 @@ export class ActivePasses {
   }
 
   #openParking(run: ClaimedRun): Parking {
-    const { clock, store, tellPending, tellTimer, isOrphan } = this.#parts
+    const { clock, store, reportPending, reportTimer, isOrphan } = this.#parts
     return new Parking({
       clock,
       hints: this.#hints,
       isOrphan,
       listEndedWaits: () => store.listEndedWaits(run.lease.runId),
-      tellPending: (item) => tellPending(run, item),
-      tellTimer: tellTimer && ((item) => tellTimer(run, item)),
+      reportPending: (item) => reportPending(run, item),
+      reportTimer: reportTimer && ((item) => reportTimer(run, item)),
     })
   }
 

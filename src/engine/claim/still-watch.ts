@@ -32,12 +32,12 @@ export class StillWatch {
       this.#since = moment
     } else if (moment - this.#since >= STILL_MS) {
       this.#isTold = true
-      tellStill(this.pass, moment - this.#since)
+      reportStill(this.pass, moment - this.#since)
     }
   }
 }
 
-function tellStill(pass: Pass, ms: number): void {
+function reportStill(pass: Pass, ms: number): void {
   const { lastEnded } = pass.journal
   const since = lastEnded === null ? 'before its first step' : `since step "${lastEnded}" ended`
   const seconds = Math.floor(ms / 1_000)

@@ -49,7 +49,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
       return files
     },
     log: createRunLog(pass),
-    progress: (done: number, total: number, note?: string) => tellProgress(pass, done, total, note),
+    progress: (done: number, total: number, note?: string) => reportProgress(pass, done, total, note),
     tag: (name: string, value: TagValue) => tagRun(pass, name, value),
     get signal() {
       return pass.abort.signal
@@ -228,7 +228,7 @@ function refuse(fault: string, code: 'invalid_workflow' | 'run_ended' = 'invalid
 }
 
 /** Takes the code's word for how far its run has come. */
-function tellProgress(pass: Pass, done: number, total: number, note?: string): void {
+function reportProgress(pass: Pass, done: number, total: number, note?: string): void {
   pass.order.noteMove()
   const fault = findProgressFault(done, total, note)
   if (fault !== null) refuse(`progress: ${fault}`)

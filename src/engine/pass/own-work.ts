@@ -96,9 +96,9 @@ export class Lingering {
 
   /**
    * True while the code awaits something of its own, so that it may still come to a step. Calls
-   * `look` when that may have changed, and `tellPending` once the bounds are reached.
+   * `look` when that may have changed, and `reportPending` once the bounds are reached.
    */
-  goesOn(ownWork: OwnWork, look: () => void, tellPending?: (item: OwnWorkItem) => void): boolean {
+  goesOn(ownWork: OwnWork, look: () => void, reportPending?: (item: OwnWorkItem) => void): boolean {
     const { pending, moves } = ownWork
     if (pending === null) return false
     const now = performance.now()
@@ -108,7 +108,7 @@ export class Lingering {
     this.#moves = moves
     this.#lookedAt = now
     if (this.#stillMs >= STILL_MS || this.#ms >= LINGER_MS) {
-      tellPending?.(pending)
+      reportPending?.(pending)
       return false
     }
     ownWork.onEnd = look

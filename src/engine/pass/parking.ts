@@ -17,9 +17,9 @@ interface ParkingParts {
   /** True once nothing may begin any more. */
   isOrphan?: (() => boolean) | undefined
   /** Hears of work outside steps that a pass does not wait for any longer. */
-  tellPending?: (item: OwnWorkItem) => void
+  reportPending?: (item: OwnWorkItem) => void
   /** Hears of timers that the code sets outside steps. */
-  tellTimer?: ((item: OwnWorkItem) => void) | undefined
+  reportTimer?: ((item: OwnWorkItem) => void) | undefined
 }
 
 /** Real time between two looks at the waits of a pass at work. */
@@ -56,7 +56,7 @@ export class Parking {
 
   constructor(parts: ParkingParts) {
     this.#parts = parts
-    this.ownWork.onTimer = parts.tellTimer
+    this.ownWork.onTimer = parts.reportTimer
   }
 
   /** Resolves when the pass ends before its run does. */
@@ -221,7 +221,7 @@ export class Parking {
 
   #lingers(): boolean {
     if (this.isClosed) return false
-    return this.#lingering.goesOn(this.ownWork, () => this.#check(), this.#parts.tellPending)
+    return this.#lingering.goesOn(this.ownWork, () => this.#check(), this.#parts.reportPending)
   }
 
   #mayEnd(): boolean {

@@ -53,7 +53,7 @@ async function ask(pass: Pass, step: Checkpoint, question: Question): Promise<vo
   pass.journal.record(step, undefined, { approve: question }).then(
     () => {
       isSaved = true
-      void tellOpened(pass, step)
+      void reportOpened(pass, step)
     },
     () => {},
   )
@@ -61,7 +61,7 @@ async function ask(pass: Pass, step: Checkpoint, question: Question): Promise<vo
   while (!isSaved)
 }
 
-async function tellOpened(pass: Pass, { key }: Checkpoint): Promise<void> {
+async function reportOpened(pass: Pass, { key }: Checkpoint): Promise<void> {
   const found = await pass.store.findQuestion(pass.run.lease.runId, key, pass.clock.now()).catch(() => null)
   if (!found) return
   const reason = `asks in approval ${found.id}: ${found.why}`

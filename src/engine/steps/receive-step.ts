@@ -16,7 +16,7 @@ import {
   type Found,
   fitFound,
   planWait,
-  tellChanged,
+  reportChanged,
   type WaitRequest,
 } from './wait-step.ts'
 
@@ -147,7 +147,7 @@ function open(receiver: Receiver, step: Checkpoint, isAgain = false): Promise<vo
 
 async function goOn(receiver: Receiver, step: Checkpoint): Promise<Found> {
   const { pass, request } = receiver
-  tellChanged(pass, step, request)
+  reportChanged(pass, step, request)
   if (pass.stub) return answerReceive(receiver, pass.stub, step)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()

@@ -79,7 +79,7 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Fou
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<Found> {
-  tellChanged(pass, step, request)
+  reportChanged(pass, step, request)
   if (pass.stub) return answerWait(pass, pass.stub, { step, request })
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
@@ -185,7 +185,7 @@ export function describeTarget({ on, where = {}, hook }: Pick<WaitRequest, 'on' 
 }
 
 /** Tells of code that asks for something else than its open wait, once for each name. */
-export function tellChanged(
+export function reportChanged(
   pass: Pass,
   { key, target }: Checkpoint,
   request: Pick<WaitRequest, 'on' | 'where' | 'hook'>,

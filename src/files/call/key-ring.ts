@@ -74,13 +74,13 @@ export class KeyRing {
       if (refusedAt !== undefined && this.#parts.clock.now() < refusedAt + RETRY_REFUSED_MS) continue
       this.#refused.delete(key.fingerprint())
       this.#current = key
-      if (index > 0) this.#tellFallback()
+      if (index > 0) this.#reportFallback()
       return key
     }
     return null
   }
 
-  #tellFallback(): void {
+  #reportFallback(): void {
     if (this.#hasReportedFallback) return
     this.#hasReportedFallback = true
     this.#parts.onFallback()

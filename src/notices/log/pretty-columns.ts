@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Failure } from '../../core/errors.ts'
-import { tellFailure } from '../../core/runs/failure-group.ts'
+import { summarizeFailure } from '../../core/runs/failure-group.ts'
 import { type Fit, onOneLine, wrapped } from './fit-text.ts'
 import type { LogLine } from './plan-log-line.ts'
 import { fitDelivery, fitRefusal, REPEATEDLY } from './pretty-delivery.ts'
@@ -47,16 +47,16 @@ const COLUMNS: Record<string, (about: About) => Partial<Columns> & { text: Fit }
   'run canceled': ({ fields: { reason } }) => ({ sign: '⊘', text: wrapped(beginWith('canceled', reason)) }),
   'run failed': ({ fields: { err, run } }) => {
     const { message = '', step, at = [] } = (err ?? {}) as Partial<Failure>
-    const text = wrapped(tellFailure({ message, ...(step === undefined ? {} : { step }) }))
+    const text = wrapped(summarizeFailure({ message, ...(step === undefined ? {} : { step }) }))
     return { text, id: '', below: { frame: findFrame(at), command: `upshot runs retry ${run}` } }
   },
   'run parked': ({ fields: { reason, dueAt }, now }) => ({
     sign: '◷',
-    text: wrapped(`${reason}${tellMoment(', until', dueAt, now)}`),
+    text: wrapped(`${reason}${formatMoment(', until', dueAt, now)}`),
   }),
   'run waits for its turn': ({ fields: { reason, dueAt }, now }) => ({
     sign: '◷',
-    text: wrapped(`waits for its turn: ${reason}${tellMoment(', until', dueAt, now)}`),
+    text: wrapped(`waits for its turn: ${reason}${formatMoment(', until', dueAt, now)}`),
   }),
   'run waits for a person': ({ fields: { reason, run } }) => ({
     sign: '☞',
@@ -71,16 +71,18 @@ const COLUMNS: Record<string, (about: About) => Partial<Columns> & { text: Fit }
   }),
   'approval ended': ({ fields: { approval, status } }) => ({ text: wrapped(`approval ${approval}: ${status}`) }),
   'run will be tried again': ({ fields: { err, dueAt }, now }) => ({
-    text: wrapped(`${readMessage(err)}${tellMoment(', again at', dueAt, now)}`),
+    text: wrapped(`${readMessage(err)}${formatMoment(', again at', dueAt, now)}`),
   }),
   'step will be tried again': ({ fields: { step, err, retryAt }, now }) => ({
-    text: wrapped(`${step}: ${readMessage(err)}${tellMoment(', again at', retryAt, now)}`),
+    text: wrapped(`${step}: ${readMessage(err)}${formatMoment(', again at', retryAt, now)}`),
   }),
   'step failed': ({ fields: { step, err, attempt } }) => ({
     text: wrapped(`${step}: ${readMessage(err)}${attempt === 1 ? '' : `, attempt ${attempt} was the last`}`),
   }),
   'tick recorded': ({ fields: { scheduledFor, missed }, now }) => ({
-    text: onOneLine(`tick${tellMoment(' of', scheduledFor, now)}${missed === 0 ? '' : `, ${missed} missed before it`}`),
+    text: onOneLine(
+      `tick${formatMoment(' of', scheduledFor, now)}${missed === 0 ? '' : `, ${missed} missed before it`}`,
+    ),
   }),
 }
 
@@ -139,7 +141,7 @@ function formatMs(ms: unknown): string {
 }
 
 /** Words and a time of day, with the date where it is not today's; nothing without a moment. */
-function tellMoment(words: string, moment: unknown, now: number): string {
+function formatMoment(words: string, moment: unknown, now: number): string {
   if (moment === undefined || moment === null) return ''
   const date = new Date(moment as string)
   const time = date.toTimeString().slice(0, 8)

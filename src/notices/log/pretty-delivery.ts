@@ -12,7 +12,7 @@ const GAP = '  '
 /** The path, the verdict where it is not plain, and the workflows that the event started. */
 export function fitDelivery({ message, fields }: LogLine): Fit {
   const { subject, workflows = [] } = fields as { subject?: string | null; workflows?: readonly string[] }
-  const said = tellVerdict(message)
+  const said = shortenVerdict(message)
   return (room) => {
     const path = oneLine(subject ?? '')
     const left = room - Math.min(columnsOf(path), MIN_SUBJECT) - GAP.length
@@ -25,7 +25,7 @@ export function fitDelivery({ message, fields }: LogLine): Fit {
   }
 }
 
-function tellVerdict(message: string): string {
+function shortenVerdict(message: string): string {
   if (message === 'delivery accepted') return ''
   if (message.startsWith('delivery accepted; no workflow')) return 'starts no workflow'
   return message.replace('delivery ', '')

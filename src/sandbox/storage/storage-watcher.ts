@@ -187,13 +187,13 @@ export class StorageWatcher {
     const silent = this.#state === 'connecting'
     const place = { storage: this.storage.name, root: this.storage.dir, path, silent }
     const fault = fingerprint ? null : this.storage.findFault(path)
-    this.#tellFault(path, fault)
+    this.#logFault(path, fault)
     if (fingerprint) this.#options.recorder.present(place, fingerprint)
     else if (fault === null) this.#options.recorder.missing(place)
   }
 
-  /** Tells once of a storage that cannot be read: its files are neither there nor gone. */
-  #tellFault(path: string, fault: string | null): void {
+  /** Logs once a storage that cannot be read: its files are neither there nor gone. */
+  #logFault(path: string, fault: string | null): void {
     if (fault !== null && fault !== this.#fault) {
       this.#options.log({ msg: 'storage unreadable', storage: this.storage.name, path, error: fault })
     }

@@ -85,7 +85,7 @@ export class EngineLife {
         pollMs: Infinity,
         beatMs: Infinity,
         stillMs: SHORT_STILL_MS,
-        tellsTimers: true,
+        reportsTimers: true,
         outside: new Outside({ publish, clock }),
         // Virtual time does not pass by itself.
         gatherMs: 0,

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { tellAnswer, tellRefusal } from '../../../src/admin/mcp/create-agent-server.ts'
+import { wrapAnswer, wrapRefusal } from '../../../src/admin/mcp/create-agent-server.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 
-const textOf = ({ content }: ReturnType<typeof tellAnswer>) => content.map(({ text }) => text).join('')
+const textOf = ({ content }: ReturnType<typeof wrapAnswer>) => content.map(({ text }) => text).join('')
 
 test('a small answer is told whole, and an empty one as done', () => {
-  expect(textOf(tellAnswer({ items: [1], next: 'n' }))).toBe('{"items":[1],"next":"n"}')
-  expect(textOf(tellAnswer(undefined))).toBe('{"done":true}')
+  expect(textOf(wrapAnswer({ items: [1], next: 'n' }))).toBe('{"items":[1],"next":"n"}')
+  expect(textOf(wrapAnswer(undefined))).toBe('{"done":true}')
 })
 
 test('a large list is cut to whole items, without a `next` that would skip the others', () => {
   const items = Array.from({ length: 400 }, (_, id) => ({ id, text: 'x'.repeat(id % 7 === 0 ? 900 : 300) }))
-  const text = textOf(tellAnswer({ items, next: 'behind all of them', searched: { rows: 400 } }))
+  const text = textOf(wrapAnswer({ items, next: 'behind all of them', searched: { rows: 400 } }))
   expect(text.length).toBeLessThan(50_001)
   const told = JSON.parse(text)
   expect(told).toMatchObject({ next: null, searched: { rows: 400 } })
@@ -21,16 +21,16 @@ test('a large list is cut to whole items, without a `next` that would skip the o
 })
 
 test('one item that is too large leaves an empty list, and another large answer its first part', () => {
-  const one = JSON.parse(textOf(tellAnswer({ items: ['x'.repeat(60_000)], next: null })))
+  const one = JSON.parse(textOf(wrapAnswer({ items: ['x'.repeat(60_000)], next: null })))
   expect(one).toMatchObject({ items: [], cut: expect.stringContaining('0 of 1 items') })
-  expect(textOf(tellAnswer({ value: 'x'.repeat(60_000) }))).toMatch(
+  expect(textOf(wrapAnswer({ value: 'x'.repeat(60_000) }))).toMatch(
     /x\n… cut: 100\d\d more characters\. Ask for a part/,
   )
 })
 
 test('a refusal has its code, its faults and the next thing to do', () => {
   const details = { fix: 'Log in.', faults: [{ at: 'limit', fault: 'too large' }] }
-  expect(tellRefusal(new UpshotError('forbidden', 'Not you.', { details }))).toEqual({
+  expect(wrapRefusal(new UpshotError('forbidden', 'Not you.', { details }))).toEqual({
     content: [{ type: 'text', text: 'forbidden: Not you. limit: too large Log in.' }],
     isError: true,
   })

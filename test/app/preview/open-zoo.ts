@@ -62,7 +62,7 @@ export async function openZoo({ trustsReads = false, animals = ZOO, clock }: Wan
     child.replace("id: 'zoo-0', on: 'zoo'", "id: 'zoo-child', on: 'zoo.told'"),
   )
   const onLoad = moduleOf({ name: '', code: '', call: null }, animals.length, world)
-  writeFileSync(join(modules, 'on-load.workflow.ts'), `${onLoad}\nawait fetch(U).catch(() => {})`)
+  writeFileSync(join(modules, 'on-load.workflow.ts'), `${onLoad}\nawait fetch(U)`)
   const sandbox = await openSandbox()
   const { id } = await sandbox.storage('storage_a').put('/a.txt', 'bytes')
   const { key: apiKey } = await sandbox.keys.create({ name: 'zoo', scope: 'read-write' })

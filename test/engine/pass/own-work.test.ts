@@ -6,7 +6,7 @@ import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
 /** One pass of two branches: a sleep, and a step behind an await of the code's own. */
-async function sleepBeside(own: () => Promise<unknown>, options: { tellsTimers?: boolean } = {}) {
+async function sleepBeside(own: () => Promise<unknown>, options: { reportsTimers?: boolean } = {}) {
   const engine = createTestEngine()
   const done: string[] = []
   await engine.start(
@@ -59,7 +59,7 @@ test('a pass parks after a quarter of a second of stillness, and tells the place
 
 test('a timer outside steps is told once, with its place, where timers are told', async () => {
   const { engine, run } = await sleepBeside(() => Promise.all([delay(1), AbortSignal.timeout(60_000)]), {
-    tellsTimers: true,
+    reportsTimers: true,
   })
   expect(engine.heard.filter(({ kind }) => kind === 'code.timer')).toEqual([
     { kind: 'code.timer', run: run.id, workflow: 'branches', place: expect.stringContaining('own-work.test.ts:') },

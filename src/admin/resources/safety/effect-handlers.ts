@@ -59,7 +59,7 @@ function effectReads(parts: ResourceParts): Handlers<Exclude<EffectRoute, Effect
           fix: 'A delete is found by the path that its run saw, and by its target: storage_a:<id>.',
         })
       }
-      return { items: await Promise.all(rows.map((row) => tellEffect(store, row, { caller, now }))) }
+      return { items: await Promise.all(rows.map((row) => describeWithVotes(store, row, { caller, now }))) }
     },
     async 'GET /effects/:seq'({ params, caller, now }) {
       const seq = /^\d{1,9}$/.test(params.seq) ? Number(params.seq) : 0
@@ -70,7 +70,7 @@ function effectReads(parts: ResourceParts): Handlers<Exclude<EffectRoute, Effect
         })
       }
       const { head } = await store.readSealState()
-      return { ...(await tellEffect(store, row, { caller, now })), isSealed: seq <= (head?.last ?? 0) }
+      return { ...(await describeWithVotes(store, row, { caller, now })), isSealed: seq <= (head?.last ?? 0) }
     },
     'GET /guard': ({ now }) => describeGuard(parts, now),
     async 'GET /guard/suggestions'({ query, now }) {
@@ -143,7 +143,7 @@ async function describeGuard({ store, surroundings }: ResourceParts, now: number
 }
 
 /** A row with the words of people under which it began. */
-async function tellEffect(
+async function describeWithVotes(
   store: Pick<ReadStore, 'findApproval'>,
   row: EffectRecord,
   { caller, now }: { caller: Caller; now: number },

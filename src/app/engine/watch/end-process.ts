@@ -26,7 +26,7 @@ export class KeptThreads {
     const kept = [...this.#threads.filter(({ isGone }) => !isGone), thread]
     if (kept.length > MAX_KEPT) return false
     this.#threads = kept
-    tellKept(publish, true)
+    reportKept(publish, true)
     return true
   }
 }
@@ -37,13 +37,13 @@ export class KeptThreads {
  */
 export async function endProcess(publish: Publish, written: Promise<void>): Promise<never> {
   await Promise.race([written, sleep(LAST_WRITE_MS)])
-  tellKept(publish)
+  reportKept(publish)
   await sleep(LAST_WORDS_MS)
   return killProcess()
 }
 
 /** Native code keeps a thread beyond its end, and this process `goesOn`, or ends by a signal. */
-export function tellKept(publish: Publish, goesOn = false): void {
+export function reportKept(publish: Publish, goesOn = false): void {
   const so = goesOn ? 'Another engine begins beside it.' : `So process ${process.pid} ends itself by SIGKILL.`
   const message =
     'The thread of an engine that has ended is still there: ' +

@@ -8,8 +8,8 @@ let refused: UndeclaredEffect[] = []
 /** Whether steps that read may also send what cannot be judged, such as a POST that only asks. */
 let trustsReads = false
 
-/** The refused calls of a run, or of loading modules (null), since the last call for it. */
-export function takeRefused(run: string | null): UndeclaredEffect[] {
+/** The refused calls of a run since the last call for it. */
+export function takeRefused(run: string): UndeclaredEffect[] {
   const taken = refused.filter((each) => each.run === run)
   refused = refused.filter((each) => each.run !== run)
   return taken

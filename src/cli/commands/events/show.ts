@@ -95,7 +95,7 @@ interface Words {
 /** The tree of an event: its deliveries and runs, and everything that these caused. */
 function formatTrace(event: Event, nodes: readonly Node[], paint: Paint): string[] {
   const below = Map.groupBy(nodes, ({ parent }) => parent)
-  const deliveries = event.deliveries.toReversed().map((delivery) => tellDelivery(delivery, paint))
+  const deliveries = event.deliveries.toReversed().map((delivery) => formatDelivery(delivery, paint))
   const roots = (below.get(null) ?? []).map((node) => growNode(node, below, paint))
   const root: Branch = { line: roots[0]?.line ?? '', children: [...deliveries, ...(roots[0]?.children ?? [])] }
   if (event.subject === null) return drawTree(root, paint)
@@ -132,12 +132,12 @@ function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, paint: 
   const done = (steps ?? []).map((step): Branch => {
     const made = caused.filter((each) => each.step === step.key).map(grow)
     return {
-      line: tellStep(step, paint),
-      children: [...step.failures.map((each) => tellAttempt(each, paint)), ...made],
+      line: formatStep(step, paint),
+      children: [...step.failures.map((each) => formatAttempt(each, paint)), ...made],
     }
   })
   const others = caused.filter(({ step }) => step === null || !keys.has(step)).map(grow)
-  return { line: tellRun(run, paint), children: [...done, ...others, ...cut] }
+  return { line: formatRun(run, paint), children: [...done, ...others, ...cut] }
 }
 
 function tell({ kind, name, about, effect, status, style, time, note }: Words, paint: Paint): string {
@@ -153,7 +153,7 @@ function tell({ kind, name, about, effect, status, style, time, note }: Words, p
   return parts.filter(Boolean).join(' ')
 }
 
-function tellDelivery(delivery: Event['deliveries'][number], paint: Paint): Branch {
+function formatDelivery(delivery: Event['deliveries'][number], paint: Paint): Branch {
   const { id: name, endpoint: about, verdict: status, receivedAt } = delivery
   const words = {
     style: styleVerdict(status),
@@ -163,7 +163,7 @@ function tellDelivery(delivery: Event['deliveries'][number], paint: Paint): Bran
   return { line: tell({ kind: 'delivery', name, about, status, ...words }, paint), children: [] }
 }
 
-function tellRun(run: Run, paint: Paint): string {
+function formatRun(run: Run, paint: Paint): string {
   const { id: name, workflow, handler, status, folded, startedAt, createdAt, finishedAt } = run
   const notes = [folded > 0 && `${folded} folded into it`, describeOrigin(run), describeReason(run)]
   return tell(
@@ -176,7 +176,7 @@ function tellRun(run: Run, paint: Paint): string {
   )
 }
 
-function tellStep(step: Step, paint: Paint): string {
+function formatStep(step: Step, paint: Paint): string {
   const { key, kind, target, status, effect, startedAt, finishedAt } = step
   const call = /^files\.(\w+)/.exec(key)
   return tell(
@@ -189,7 +189,7 @@ function tellStep(step: Step, paint: Paint): string {
   )
 }
 
-function tellAttempt({ attempt, error }: Step['failures'][number], paint: Paint): Branch {
+function formatAttempt({ attempt, error }: Step['failures'][number], paint: Paint): Branch {
   const note = `${error.name}: ${error.message}`
   const words = { kind: 'attempt', name: String(attempt), status: 'failed', style: 'red', note } as const
   return { line: tell(words, paint), children: [] }

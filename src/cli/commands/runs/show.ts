@@ -87,7 +87,7 @@ function formatDetails(run: Details, layout: Layout): string[] {
     ...formatRows('Steps', steps, STEP_COLUMNS, layout),
     ...formatRows('Hooks', hooks, HOOK_COLUMNS, layout),
     ...formatSection('Log', formatLog(log, paint), paint),
-    ...formatSection('Past the guard and the ledger', outside.map(tellAct), paint),
+    ...formatSection('Past the guard and the ledger', outside.map(formatAct), paint),
     ...formatRows('Failed attempts', failures, FAILURE_COLUMNS, layout),
     ...formatRows('Its chain of runs', chain, chainColumns(run), layout),
     ...formatRows('Runs derived from it', children.toReversed(), CHILD_COLUMNS, layout),
@@ -110,7 +110,7 @@ function describeStillness({ status, startedAt }: Details, steps: readonly Step[
   return `nothing has ended for ${formatSpan(since, now)}, ${after}: ${stands}`
 }
 
-function tellAct({ call: operation, where: outcome, host: target, place: proof, step }: Details['outside'][number]) {
+function formatAct({ call: operation, where: outcome, host: target, place: proof, step }: Details['outside'][number]) {
   const act = readAct({ phase: 'noted', operation, outcome, target, proof })
   return formatText(`${act}${step === null ? '' : `, step "${step}"`}`, 300)
 }

@@ -70,7 +70,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const end = runs ? await runTest(project.root, file, framework) : null
         const tested = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
         out.result({ ...about, dryRun: false, passed: tested }, () => [file, answers].map(fromHere))
-        if (end !== null) tellEnd(out, end)
+        if (end !== null) printEnd(out, end)
         if (hashes.made !== null && hashes.made !== hashes.previewed) {
           out.note(`The code has changed since this run. The test holds it to what it does now; to compare with what
 the run did: upshot backtest ${run.workflow}`)
@@ -82,7 +82,7 @@ the run did: upshot backtest ${run.workflow}`)
     )
 }
 
-function tellEnd(out: Cli['out'], end: Awaited<ReturnType<typeof runTest>>): void {
+function printEnd(out: Cli['out'], end: Awaited<ReturnType<typeof runTest>>): void {
   if (end.kind === 'passed') out.note('The test passes.')
   if (end.kind === 'skipped') out.note('Vitest is not installed here, so the test was not run.')
   if (end.kind === 'failed') {

@@ -184,14 +184,14 @@ async function answer(pass: Pass, waiting: readonly Waiting[]): Promise<void> {
       asks.length > MAX_TOGETHER
         ? await askInParts(journal, run.lease.runId, { asks, options })
         : await journal.beginEffects(asks, { ...options, together: true })
-    for (const [index, { resolve }] of waiting.entries()) resolve(tellOnce(permits[index] as EffectPermit, index))
+    for (const [index, { resolve }] of waiting.entries()) resolve(reportOnce(permits[index] as EffectPermit, index))
   } catch (error) {
     for (const { reject } of waiting) reject(error)
   }
 }
 
 /** An approval that the list opened is told of once. */
-function tellOnce(permit: EffectPermit, index: number): EffectPermit {
+function reportOnce(permit: EffectPermit, index: number): EffectPermit {
   return permit.kind === 'held' && index > 0 ? { ...permit, opened: false } : permit
 }
 

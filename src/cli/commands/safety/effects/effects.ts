@@ -52,14 +52,14 @@ export function readFile({ file }: Record<string, unknown>): { path?: string; ta
 
 export const show = actCommand('GET /effects/:seq', {
   argument: ['seq', 'number of the row, as "effects list" prints it'],
-  done: (row) => [...tellEffect(row), row.isSealed ? '  sealed' : '  not sealed yet'],
+  done: (row) => [...formatEffect(row), row.isSealed ? '  sealed' : '  not sealed yet'],
 })
 
 export const of = actCommand('GET /effects/of-file', {
   argument: ['file', 'a path such as /out/a.mov, or a target such as storage_a:fil_1'],
   query: (_, file) => ({ file }),
   data: ({ items }) => items,
-  done: ({ items }) => items.flatMap(tellEffect),
+  done: ({ items }) => items.flatMap(formatEffect),
 })
 
 export const anchor = actCommand('POST /effects/anchor', {
@@ -129,7 +129,7 @@ function describeState({ path, bytes, modifiedAt }: FileState): string {
 type EffectDetails = AnswerOf<'GET /effects/of-file'>['items'][number]
 
 /** Lines of one row of the ledger: what, when, by whom, by whose word, and how the file looked. */
-function tellEffect(row: EffectDetails): string[] {
+function formatEffect(row: EffectDetails): string[] {
   const { at, phase, operation, path, target, bytes, outcome, proof, error, workflow, runId, step, approval, code } =
     row
   const act = readAct(row)

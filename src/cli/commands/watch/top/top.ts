@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import { tellFailure } from '../../../../core/runs/failure-group.ts'
+import { summarizeFailure } from '../../../../core/runs/failure-group.ts'
 import { waitUntil } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
@@ -191,7 +191,7 @@ function personalColumns(now: number): Column<Run>[] {
       align: 'right',
       cut: 'never',
     },
-    { title: 'WHY', value: ({ error, reason }) => (error === null ? reason : tellFailure(error)) },
+    { title: 'WHY', value: ({ error, reason }) => (error === null ? reason : summarizeFailure(error)) },
   ]
 }
 

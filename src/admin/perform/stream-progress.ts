@@ -10,7 +10,7 @@ const SILENT_MS = 15_000
 type Told = { progress: WorkDone } | { answer: unknown }
 
 /** Performs an operation, and tells how far it is and then its answer. Throws what it throws. */
-export async function* tellProgress(
+export async function* streamProgress(
   perform: (tell: (work: WorkDone) => void) => Promise<unknown>,
 ): AsyncGenerator<Told, void> {
   let work: WorkDone = { done: 0, total: null }

@@ -6,18 +6,18 @@ import type { WorkerParts } from '../worker-parts.ts'
 const MAX_TOLD = 1_000
 
 /** Publishes what code does outside steps; each timer's place once. */
-export function tellOwnWork({ publish, tellsTimers = false }: Pick<WorkerParts, 'publish' | 'tellsTimers'>) {
+export function reportOwnWork({ publish, reportsTimers = false }: Pick<WorkerParts, 'publish' | 'reportsTimers'>) {
   const told = new Set<string>()
   const tell = (kind: 'code.pending' | 'code.timer', { lease, workflow }: ClaimedRun, { place }: OwnWorkItem) =>
     publish({ kind, run: lease.runId, workflow, place })
-  const tellTimer = (run: ClaimedRun, item: OwnWorkItem) => {
+  const reportTimer = (run: ClaimedRun, item: OwnWorkItem) => {
     const key = `${run.workflow} ${item.place}`
     if (told.has(key) || told.size >= MAX_TOLD) return
     told.add(key)
     tell('code.timer', run, item)
   }
   return {
-    tellPending: (run: ClaimedRun, item: OwnWorkItem) => tell('code.pending', run, item),
-    tellTimer: tellsTimers ? tellTimer : undefined,
+    reportPending: (run: ClaimedRun, item: OwnWorkItem) => tell('code.pending', run, item),
+    reportTimer: reportsTimers ? reportTimer : undefined,
   }
 }

@@ -19,7 +19,8 @@ export default defineConfig({
   },
   // Vite follows NODE_ENV, which says "test" under Vitest and may say "development" in a shell.
   define: { 'process.env.NODE_ENV': '"production"' },
-  oxc: { jsx: { development: false } },
+  // `parts/jsx-runtime.ts` makes each element.
+  oxc: { jsx: { development: false, importSource: join(import.meta.dirname, 'parts') } },
   // The libraries' "use client" says nothing here.
   logLevel: 'error',
 })

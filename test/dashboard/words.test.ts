@@ -20,7 +20,7 @@ import {
 } from '../../src/dashboard/words/format.ts'
 import { ceilingOf, foldHours, nameHour } from '../../src/dashboard/words/hours.ts'
 import { placeNodes } from '../../src/dashboard/words/place-nodes.ts'
-import { canRetry, causeOf, type Run, type Step, tookMs, whyOf } from '../../src/dashboard/words/runs.ts'
+import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
 
 const AT = Date.UTC(2026, 10, 22, 12)
@@ -209,11 +209,6 @@ test('a search completes its last word: the name of a filter, then a value, and 
   }
 })
 
-test('no text of others turns the direction of what is read beside it', () => {
-  const turned = '/in/\u202efdp.exe'
-  const shown = '/in/⟨U+202e⟩fdp.exe'
-  expect([steady(turned), steady('/in/é😀')]).toEqual([shown, '/in/é😀'])
-  const approval = { kind: 'question', openItems: 0, items: 0, status: 'open', why: turned } as const
-  expect(nameApproval(approval)).toBe(shown)
-  expect(whyOf({ error: null, reason: turned })).toBe(shown)
+test('a character that would turn the direction of a text is shown as its number', () => {
+  expect(steady('/in/\u202efdp.exe \u2066a\u2069 é😀')).toBe('/in/⟨U+202e⟩fdp.exe ⟨U+2066⟩a⟨U+2069⟩ é😀')
 })

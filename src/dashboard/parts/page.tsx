@@ -1,6 +1,7 @@
 import { Component, type ComponentProps, type ReactNode, useEffect } from 'react'
 import { Link } from 'wouter'
 import { useFeed } from '../api/live.ts'
+import { steady } from '../words/format.ts'
 import { type Answer, Loaded } from './messages.tsx'
 import { type Fact, Facts } from './text.tsx'
 
@@ -17,7 +18,7 @@ interface PageHeadParts {
 /** The title of a page, the state of the feed, and the page's actions. */
 export function PageHead({ title, above = [], beside, isStill = false, children }: PageHeadParts) {
   useEffect(() => {
-    document.title = `${title} · Upshot`
+    document.title = `${steady(title)} · Upshot`
   }, [title])
   return (
     <div>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { shortId, steady } from '../words/format.ts'
+import { shortId } from '../words/format.ts'
 import { type Look as Looks, lookOf } from '../words/states.ts'
 
 export const hrefOfRun = ({ id }: { id: string }) => `/runs/${id}`
@@ -13,8 +13,8 @@ export const historyOf = (subject: string) => `/history?of=${encodeURIComponent(
 export function Path({ text }: { text: string | null }) {
   if (text === null) return null
   return (
-    <span className="path" title={steady(text)}>
-      <bdi>{steady(text)}</bdi>
+    <span className="path" title={text}>
+      <bdi>{text}</bdi>
     </span>
   )
 }

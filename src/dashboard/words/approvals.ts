@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../admin/contract/routes.ts'
-import { countOf, formatBytes, steady } from './format.ts'
+import { countOf, formatBytes } from './format.ts'
 
 export type Approval = AnswerOf<'GET /approvals/:id'>
 export type ApprovalItem = AnswerOf<'GET /approvals/:id/items'>['items'][number]
@@ -13,7 +13,7 @@ export const sourceOf = ({ kind, workflow }: Pick<Approval, 'kind' | 'workflow'>
 
 /** The subject of an approval in a few words: a list of effects, a question, or a repair. */
 export function nameApproval({ kind, openItems, items, status, why }: NamedApproval): string {
-  if (kind !== 'guard') return steady(why)
+  if (kind !== 'guard') return why
   return `${countOf(status === 'open' ? openItems : items, 'effect')} ${why}`
 }
 

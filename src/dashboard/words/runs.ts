@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../admin/contract/routes.ts'
-import { formatCount, formatDuration, steady } from './format.ts'
+import { formatCount, formatDuration } from './format.ts'
 
 export type Run = AnswerOf<'GET /runs/:id'>
 export type Step = AnswerOf<'GET /runs/:id/steps'>['items'][number]
@@ -15,7 +15,7 @@ export function tookMs(
 
 /** One line that says why a run is where it is: its error, or the reason of its wait. */
 export function whyOf({ error, reason }: Pick<Run, 'error' | 'reason'>): string {
-  return steady(error?.message ?? reason ?? '')
+  return error?.message ?? reason ?? ''
 }
 
 /**

@@ -10,7 +10,7 @@ import { RunTable } from '../../parts/run-table.tsx'
 import { type Fact, historyOf, hrefOfEvent, Look } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { formatDuration, steady } from '../../words/format.ts'
+import { formatDuration } from '../../words/format.ts'
 import { lookOfVerdict } from '../../words/states.ts'
 import { AskWorkflows } from '../workflows/event-matches.tsx'
 
@@ -96,7 +96,7 @@ function factsOf({ id, subject, account, receivedAt, createdAt }: Event): Fact[]
   const delay = Date.parse(receivedAt) - Date.parse(createdAt)
   return [
     ['Event', <code key="id">{id}</code>],
-    subject !== null && ['Subject', steady(subject)],
+    subject !== null && ['Subject', subject],
     ['Account', account],
     ['Received', <Moment key="received" at={receivedAt} />],
     ['After it happened', delay < 0 ? 'before its own time' : formatDuration(delay)],

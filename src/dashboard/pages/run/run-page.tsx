@@ -10,7 +10,7 @@ import { Card, DetailPage } from '../../parts/page.tsx'
 import { type Fact, hrefOfEvent, hrefOfWorkflow, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { countOf, formatDuration, steady } from '../../words/format.ts'
+import { countOf, formatDuration } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
 import { CompareCard } from './compare-card.tsx'
 import { DataCard } from './data-card.tsx'
@@ -56,7 +56,7 @@ export default function RunPage({ id }: { id: string }) {
 
 function Why({ run }: { run: Run }) {
   const { error, reason, dueAt, resolution } = run
-  const why = error ? steady(`${error.name}: ${error.message}`) : reason && steady(reason)
+  const why = error ? `${error.name}: ${error.message}` : reason
   return (
     <>
       <ProgressBar run={run} />
@@ -88,7 +88,7 @@ function factsOf(run: Run): Fact[] {
   return [
     ['Run', <code key="id">{id}</code>],
     ['Caused by', <Cause key="cause" run={run} />],
-    subject !== null && ['Subject', steady(subject)],
+    subject !== null && ['Subject', subject],
     Object.keys(tags).length > 0 && ['Tags', <RunTags key="tags" tags={tags} isLinked />],
     account !== 'default' && ['Account', account],
     tickAt !== null && ['Due', <Moment key="tick" at={tickAt} />],

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store/store.ts'
 import {
@@ -90,10 +91,26 @@ export async function openListStore(config: Place): Promise<Reader> {
 
 function makeDataDir(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolders(folder)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown error'
     const fix = 'Set UPSHOT_DATA_DIR to a folder that you may write to.'
     throw new UpshotError('invalid_config', `The data folder ${folder} cannot be made (${code}). ${fix}`, { cause })
   }
+}
+
+/** As the recursive `mkdirSync` of Node, which never returns below `/proc`. */
+function makeFolders(folder: string): void {
+  if (isFolder(folder)) return
+  makeFolders(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(folder)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

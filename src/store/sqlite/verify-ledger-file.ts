@@ -2,10 +2,14 @@ import Database from 'better-sqlite3'
 import { type LedgerCheck, type LedgerReport, verifyLedger } from '../../core/safety/ledger/verify-ledger.ts'
 import { createVault } from '../vault.ts'
 import { requireLatest } from './database/migrate.ts'
+import { translateFault } from './database/storage-fault.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
 
-/** Verifies the effect ledger of a database or a backup, and changes nothing. */
+/**
+ * Verifies the effect ledger of a database or a backup, and changes nothing. Throws
+ * `store_unavailable` for a damaged file.
+ */
 export async function verifyLedgerFile(
   file: string,
   vaultKey: Buffer,
@@ -17,6 +21,8 @@ export async function verifyLedgerFile(
     db.exec('BEGIN')
     requireLatest(db)
     return await verifyLedger(createReader(openTables(db, createVault(vaultKey))), options)
+  } catch (error) {
+    throw translateFault(error, file)
   } finally {
     db.close()
   }

@@ -6,6 +6,7 @@ import { newId } from '../../../src/core/ids.ts'
 import { backupDatabase } from '../../../src/store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/upkeep/verify-database.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
+import { mountSmallDisk } from '../../support/small-disk.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -88,6 +89,29 @@ test.each([
   prepare?.(to)
   expect(await runHere(store.folder, ['db', 'backup', to, '--json'])).toMatchObject({ exit, json: { error: { code } } })
   if (prepare !== null) expect(readFileSync(to, 'utf8')).toBe('mine')
+})
+
+test('a backup to where there is no room, or no folder, is no fault of Upshot', async ({ skip }) => {
+  const { file } = await storeWith(200, 4_000)
+  await expect(backupDatabase(file, '/dev/null/backup.db', quiet)).rejects.toMatchObject({ code: 'not_found' })
+  const disk = mountSmallDisk(1)
+  if (disk === null) return skip('only root may mount a disk')
+  const full = backupDatabase(file, join(disk, 'backup.db'), quiet)
+  await expect(full).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining('database or disk is full'),
+  })
+  expect(readdirSync(disk)).toEqual([])
+})
+
+test('effects verify says of a damaged database that it is', async () => {
+  const store = openTestStore()
+  await store.close()
+  const file = join(store.folder, 'upshot.db')
+  writeFileSync(file, 'no database'.padEnd(PAGE_BYTES))
+  const { exit, json } = await runHere(store.folder, ['effects', 'verify', '--json'])
+  expect(exit).toBe(6)
+  expect(json).toMatchObject({ error: { code: 'store_unavailable', message: expect.stringContaining('is damaged') } })
 })
 
 test('a backup does not overwrite a file that was created while it was copying', async () => {

@@ -53,9 +53,10 @@ function refuseNewer(found: number): void {
 export function migrate(db: Database.Database): { before: number; after: number } {
   const upgrade = db.transaction(() => {
     refuseMoved(db)
-    const { before } = listMissing(db)
+    const { before, missing } = listMissing(db)
     for (const { sql } of migrations.slice(before)) db.exec(sql)
-    db.pragma(`user_version = ${migrations.length}`)
+    // SQLite writes a page even for the same number, and a full disk has no room for one.
+    if (missing.length > 0) db.pragma(`user_version = ${migrations.length}`)
     return { before, after: migrations.length }
   })
   return upgrade.immediate()

@@ -16,7 +16,8 @@ const STEP_PAGES = 128
 
 /**
  * Copies one snapshot of the database, also beside a running app, and verifies the copy. Throws
- * `conflict` if the file exists, `store_unavailable` for a bad copy, which is deleted.
+ * `conflict` if the file exists, `store_unavailable` where `to` takes no copy, or for a bad one. No
+ * copy is left then.
  */
 export async function backupDatabase(
   file: string,
@@ -25,9 +26,9 @@ export async function backupDatabase(
 ): Promise<Backup> {
   refuseTaken(to)
   const part = `${to}.${randomUUID()}.part`
-  // Created here and not by SQLite, so that only its owner can read it.
-  closeSync(openSync(part, 'wx', 0o600))
   try {
+    // Created here and not by SQLite, so that only its owner can read it.
+    closeSync(openSync(part, 'wx', 0o600))
     const rows = await copy(file, part, { onProgress, signal })
     const report = verifyDatabase(part)
     const isComplete = JSON.stringify(report.rows) === JSON.stringify(rows)
@@ -35,6 +36,13 @@ export async function backupDatabase(
     syncFile(part)
     publish(part, to)
     return { ...report, file: to, bytes: statSync(to).size }
+  } catch (cause) {
+    if (cause instanceof UpshotError || signal.aborted) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new UpshotError('store_unavailable', `No backup was made at ${to}: ${why}.`, {
+      cause,
+      details: { fix: 'Name a place that has room and that you may write to.' },
+    })
   } finally {
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${ending}`, { force: true })
   }
@@ -78,14 +86,15 @@ function publish(part: string, to: string): void {
   try {
     linkSync(part, to)
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') refuseTaken(to)
-    throw new UpshotError('store_unavailable', `The backup cannot be put at ${to}.`, { cause })
+    refuseTaken(to)
+    throw cause
   }
   syncFile(dirname(to))
 }
 
 function refuseTaken(to: string): void {
-  if (!existsSync(dirname(to))) throw new UpshotError('not_found', `There is no folder ${dirname(to)}.`)
+  const folder = statSync(dirname(to), { throwIfNoEntry: false })
+  if (!folder?.isDirectory()) throw new UpshotError('not_found', `There is no folder ${dirname(to)}.`)
   if (!existsSync(to)) return
   throw new UpshotError('conflict', `There is already a file ${to}, and a backup overwrites nothing.`, {
     details: { fix: 'Name a file that does not exist yet.' },

@@ -46,7 +46,8 @@ test('a kill while the database is opened or closed is no loss: only a log that 
 
   const again = openTestStore(store.folder)
   expect(statSync(`${file}-open`).ino).toBe(statSync(`${file}-wal`).ino)
-  for (let n = 1; n <= 3; n++) {
+  // Each writes another moment than the one before: an equal page is no loss.
+  for (let n = 2; n <= 4; n++) {
     await again.checkWritable(n)
     const written = killedCopy(again, `written-${n}`)
     rmSync(`${written}-wal`)

@@ -1,6 +1,6 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { refuse } from '../../core/errors.ts'
 import type { Cli } from '../command.ts'
 import { call, type Operations } from '../open/operations.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -78,7 +78,7 @@ export function act<Name extends RouteName, Look extends RouteName, Options exte
   const mayCreate = words.mayCreate === true && !dryRun
   return project.withOperations(
     async (operations) => {
-      const params = words.argument === undefined ? {} : { [words.argument[0]]: named }
+      const params: Record<string, string> = words.argument === undefined ? {} : { [words.argument[0]]: named }
       const found = (words.look === undefined ? null : await look(operations, words.look, params)) as Found<Look>
       const isTried = dryRun && words.tries === true
       if (isTried) out.note('Dry run: nothing was saved. This is what would be saved.')
@@ -86,25 +86,31 @@ export function act<Name extends RouteName, Look extends RouteName, Options exte
         const will = words.will(named, found, options)
         if (!(await confirm(out, { will, things: words.asks?.(found) ?? [] }))) return refrain(out, will)
       }
-      if (words.needsReason && project.operator.reason === null) {
-        throw new UpshotError('invalid_request', words.needsReason, { fix: 'Add --reason "…".' })
-      }
+      if (words.needsReason && project.operator.reason === null) throw refuse(words.needsReason, 'Add --reason "…".')
       const asked = await words.body?.(options, named, { found, out })
       const body = isTried ? { ...(asked as object), isDryRun: true } : asked
-      const query = words.query?.(options, named)
-      const input = { params, ...(query && { query }), ...(body === undefined ? {} : { body }) }
+      const input = { params, query: words.query?.(options, named), body }
       using work = words.isSlow === undefined ? null : showWork(out, words.isSlow)
       const answer = await call(operations, name, input as unknown as InputOf<Name>, work ?? {})
-      const lines = words.done(answer, named, { found, out, options })
-      const data = words.data ? words.data(answer, named, found) : (answer ?? { ...params, removed: true })
-      out.result(data, () => (typeof lines === 'string' ? [lines] : lines))
-      const note = words.note?.(answer, named, found)
-      if (note) out.note(note)
-      const exit = words.leave?.(answer)
-      if (exit) out.leaveWith(exit)
+      report(out, words, answer, { named, params, found, options })
     },
     { mayCreate },
   )
+}
+
+function report<Name extends RouteName, Look extends RouteName, Options extends OptionValues>(
+  out: Output,
+  words: ActWords<Name, Look, Options>,
+  answer: AnswerOf<Name>,
+  { named, params, found, options }: { named: string; params: object; found: Found<Look>; options: Options },
+): void {
+  const lines = words.done(answer, named, { found, out, options })
+  const data = words.data ? words.data(answer, named, found) : (answer ?? { ...params, removed: true })
+  out.result(data, () => (typeof lines === 'string' ? [lines] : lines))
+  const note = words.note?.(answer, named, found)
+  if (note) out.note(note)
+  const exit = words.leave?.(answer)
+  if (exit) out.leaveWith(exit)
 }
 
 function look<Look extends RouteName>(operations: Operations, name: Look, params: Record<string, string>) {

@@ -30,9 +30,13 @@ export function listCommand<Name extends ListName>(
   name: Name,
   words: ListWords<Name>,
 ) {
-  const { query } = routes[name]
+  const { query, isSearch = false } = routes[name]
   const isPaged = query !== undefined && 'limit' in query.shape
   const names = { ...words, without: [...(words.without ?? []), 'limit', 'after'] }
+  const readFilter = (options: Record<string, unknown>): Record<string, unknown> => ({
+    ...(query && readSchemaOptions(query, options, names)),
+    ...words.query?.(options),
+  })
   return function define(command: Command, { out, project }: Cli): void {
     if (query) addSchemaOptions(command, query, names)
     if (isPaged) command.option('--limit <n>', 'the most rows, 1 to 10000', countUpTo(10_000), DEFAULT_LIMIT)
@@ -41,7 +45,7 @@ export function listCommand<Name extends ListName>(
       project.withOperations(
         async (operations) => {
           const options = given as Record<string, unknown>
-          const filter = { ...(query ? readSchemaOptions(query, options, names) : {}), ...words.query?.(options) }
+          const filter = readFilter(options)
           const limit = isPaged ? (options.limit as number) : null
           const answer = await readList(operations, name, { input: { query: filter }, limit })
           const items = answer.items as ItemOf<Name>[]
@@ -52,7 +56,7 @@ export function listCommand<Name extends ListName>(
           if (limit !== null) noteSearched(out, answer, { limit, what })
           for (const line of words.after?.(answer, out) ?? []) out.note(line)
         },
-        { isList: routes[name].isSearch === true },
+        { isList: isSearch },
       ),
     )
   }

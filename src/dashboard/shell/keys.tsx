@@ -28,23 +28,23 @@ export function useKeys(open: { help: () => void; palette: () => void }): void {
   const { next: nextTheme } = useTheme()
   const pair = useRef(0)
   useEffect(() => {
+    const ofPage: Record<string, () => void> = {
+      '?': open.help,
+      t: nextTheme,
+      u: () => go(location.replace(/\/[^/]+$/, '') || '/'),
+    }
     const onKeyDown = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
         event.preventDefault()
         return open.palette()
       }
       if (!areOn || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      if (event.timeStamp - pair.current < PAIR_MS) {
-        pair.current = 0
-        const place = PLACES.flat().find(({ key }) => key === event.key)
-        if (place) return go(place.href)
-      }
-      const action = ACTIONS[event.key]
-      if (action?.()) return event.preventDefault()
-      if (event.key === 'g') pair.current = event.timeStamp
-      if (event.key === '?') open.help()
-      if (event.key === 't') nextTheme()
-      if (event.key === 'u') go(location.replace(/\/[^/]+$/, '') || '/')
+      const isSecond = event.timeStamp - pair.current < PAIR_MS
+      pair.current = event.key === 'g' ? event.timeStamp : 0
+      const place = isSecond && PLACES.flat().find(({ key }) => key === event.key)
+      if (place) return go(place.href)
+      if (ACTIONS[event.key]?.()) return event.preventDefault()
+      ofPage[event.key]?.()
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)

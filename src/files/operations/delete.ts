@@ -55,16 +55,9 @@ export async function deleteFile(
   if (first instanceof NotFoundError) return missing(first, options)
   if (!first.isAsExpected) return { outcome: 'changed', proof: 'verified' }
   for (let tries = 1; ; tries++) {
-    let doubt: FilesError | null = null
-    try {
-      const { beforeSend } = options
-      const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
-      if (isDone(reply)) return { outcome: 'deleted', proof: 'reply' }
-    } catch (error) {
-      if (isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
-      if (!isDoubtful(error)) throw error
-      doubt = error
-    }
+    const sent = await sendDelete(parts, call, url, options)
+    if ('outcome' in sent) return sent
+    const { doubt } = sent
     if (doubt === null) return awaitEnd(parts, call, { file, options, seen: first.details })
     const isLast = !isTransient(doubt) || (tries >= call.policy.attempts && doubt.retryAt === null)
     if (!isLast) await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
@@ -72,6 +65,23 @@ export async function deleteFile(
     if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
     if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
     if (isLast) throw doubt
+  }
+}
+
+/** The outcome, or the failure that leaves it in doubt; null: an empty reply tells nothing. */
+async function sendDelete(
+  parts: ClientParts,
+  call: Call,
+  url: URL,
+  { beforeSend }: DeleteRequest,
+): Promise<DeleteOutcome | { doubt: FilesError | null }> {
+  try {
+    const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
+    return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
+  } catch (error) {
+    if (isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
+    if (!isDoubtful(error)) throw error
+    return { doubt: error }
   }
 }
 

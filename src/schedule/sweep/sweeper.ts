@@ -147,20 +147,25 @@ async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>):
     const { id: approval, kind, account, status } = terms
     if (kind !== 'repair') continue
     const isProven = status === 'approved' ? await openProof(store, terms) : () => true
-    for (let after = 0; ; ) {
-      const items = await store.listApprovalItems({ approval, after, limit: FINDINGS })
-      for (const item of items) {
-        const { step, target, state } = item
-        // An item that no words cover stays lost, whatever its row says.
-        if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
-        states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
-      }
-      const last = items.at(-1)
-      if (last === undefined || items.length < FINDINGS) break
-      after = last.number
+    for await (const item of itemsOf(store, approval)) {
+      const { step, target, state } = item
+      // An item that no words cover stays lost, whatever its row says.
+      if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
+      states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
     }
   }
   return states
+}
+
+/** Every item of an approval, read in pages. */
+async function* itemsOf(store: SweepParts['store'], approval: string): AsyncGenerator<ApprovalItem> {
+  for (let after = 0; ; ) {
+    const items = await store.listApprovalItems({ approval, after, limit: FINDINGS })
+    yield* items
+    const last = items.at(-1)
+    if (last === undefined || items.length < FINDINGS) return
+    after = last.number
+  }
 }
 
 /** Whether people's words let an item of this list happen. */

@@ -93,28 +93,33 @@ export class Metrics {
 
   /** Makes the series whose labels are known: one that began at 1 would show no increase. */
   async #beginKnown(): Promise<void> {
-    const { store, plan } = this.#parts
-    if (plan.receive) {
-      this.counts.endpoint(NO_ENDPOINT)
-      for (const { id, removedAt } of await store.listEndpointNames()) if (removedAt === null) this.counts.endpoint(id)
-      for (const route of (await store.listRoutes()) ?? []) {
-        if (matchType(route.eventType, route.eventType) && !route.eventType.includes('*')) {
-          for (const origin of ['webhook', 'send'] as const) this.counts.eventType(route.eventType, origin)
-        }
-      }
-      await this.#readLedger()
-    }
-    if (plan.work) {
-      for (const { id } of await store.listWorkflows()) {
-        this.counts.workflow(id)
-        for (const rule of this.#parts.guardRules) this.counts.held(id, rule)
-      }
-      for (const { account } of this.#parts.fileLimits()) this.counts.limitWait(account)
-    }
+    const { plan, alerts } = this.#parts
+    if (plan.receive) await this.#beginReceived()
+    if (plan.work) await this.#beginWork()
     if (plan.schedule) {
-      for (const { rule, channel } of this.#parts.alerts) this.counts.alert(rule, channel)
+      for (const { rule, channel } of alerts) this.counts.alert(rule, channel)
       await this.#beginSchedules()
     }
+  }
+
+  async #beginReceived(): Promise<void> {
+    const { store } = this.#parts
+    this.counts.endpoint(NO_ENDPOINT)
+    for (const { id, removedAt } of await store.listEndpointNames()) if (removedAt === null) this.counts.endpoint(id)
+    for (const { eventType } of (await store.listRoutes()) ?? []) {
+      if (!matchType(eventType, eventType) || eventType.includes('*')) continue
+      for (const origin of ['webhook', 'send'] as const) this.counts.eventType(eventType, origin)
+    }
+    await this.#readLedger()
+  }
+
+  async #beginWork(): Promise<void> {
+    const { store, guardRules, fileLimits } = this.#parts
+    for (const { id } of await store.listWorkflows()) {
+      this.counts.workflow(id)
+      for (const rule of guardRules) this.counts.held(id, rule)
+    }
+    for (const { account } of fileLimits()) this.counts.limitWait(account)
   }
 
   /** Once: what no workflow or endpoint adds to. Times of admin requests begin with the first. */

@@ -11,7 +11,9 @@ import { refuse, UpshotError } from '../../../core/errors.ts'
 import type { Recording } from '../../../core/runs/claim.ts'
 import { isFinished } from '../../../core/runs/step.ts'
 import { isoTime } from '../../../core/time.ts'
+import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
+import type { PersonStore } from '../../open/operations.ts'
 import { formatText } from '../../terminal/format-value.ts'
 
 type Recorded = Awaited<ReturnType<typeof recordRun>>
@@ -20,7 +22,7 @@ type Previewed = Awaited<ReturnType<typeof previewTested>>
 /** Lines of a failing test that a person is shown. */
 const MAX_LINES = 30
 
-export function define(command: Command, { out, project }: Cli): void {
+export function define(command: Command, cli: Cli): void {
   command
     .argument('<id>', 'id of the run, run_…, or its beginning')
     .addOption(
@@ -32,54 +34,66 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('-o, --output <file>', 'write the test to this file, which ends in .test.ts (default: beside the workflow)')
     .option('--redact', 'replace the words of its event and results, which your code does not name')
     .option('--no-run', 'write the test, and do not run it')
-    .action((named, { framework = detectFramework(project.root), ...options }) =>
-      project.withStore(async (store, config) => {
-        const { openIsolated } = await import('../../../app/preview/isolated-process.ts')
-        const { openPortable, previewTested, recordRun } = await import('../../../app/preview/record-run.ts')
-        const { output, redact: isRedacted = false, run: runs = true } = options
-        const run = await requireRun(store, named)
-        const [recording] = await store.readRecordings([run.id])
-        if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
-        await using isolated = await openIsolated(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
-        const portable = openPortable(project.root)
-        const own = await recordRun(store, recording, {
-          spellings: isolated.settings.spellings[run.account] ?? {},
-          portable,
-        })
-        requireBodies(own)
-        const found = await previewTested(isolated, own)
-        requireEnd(found, recording)
-        const { previewed, ...recorded } = isRedacted
-          ? await redact(isolated, own, found)
-          : { ...own, previewed: found }
-        const module = isolated.code.workflows.find(({ id }) => id === run.workflow)
-        const name = `${basename(module?.file ?? '').replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
-        const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
-        const answers = file.replace(/\.test\.\w+$/, '.json')
-        const hashes = { made: recorded.codeHash, previewed: module?.codeHash ?? '' }
-        const code = writeTest(framework, {
-          ...{ run: run.id, workflow: run.workflow, hashes },
-          module: pathFrom(file, join(config.workflowsDir, module?.file ?? '')),
-          answers: basename(answers),
-        })
-        const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
-        if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
-        for (const path of [file, answers]) refuseExisting(path)
-        writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(previewed) }, null, 2)}\n`)
-        writeFileSync(file, code)
-        const end = runs ? await runTest(project.root, file, framework) : null
-        const tested = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
-        out.result({ ...about, dryRun: false, passed: tested }, () => [file, answers].map(fromHere))
-        if (end !== null) printEnd(out, end)
-        if (hashes.made !== null && hashes.made !== hashes.previewed) {
-          out.note(`The code has changed since this run. The test holds it to what it does now; to compare with what
-the run did: upshot backtest ${run.workflow}`)
-        }
-        out.note(
-          'Secrets are redacted where their names tell: "token", "password". Read the rest before you commit it.',
-        )
-      }),
+    .action((named, options) =>
+      cli.project.withStore((store, config) => makeTest(cli, { store, config }, named, options)),
     )
+}
+
+interface TestOptions {
+  framework?: 'vitest' | 'node' | undefined
+  output?: string | undefined
+  redact?: true | undefined
+  run: boolean
+}
+
+async function makeTest(
+  { out, project }: Cli,
+  { store, config }: { store: PersonStore; config: Config },
+  named: string,
+  options: TestOptions,
+): Promise<void> {
+  const { openIsolated } = await import('../../../app/preview/isolated-process.ts')
+  const { openPortable, previewTested, recordRun } = await import('../../../app/preview/record-run.ts')
+  const { framework = detectFramework(project.root), output, redact: isRedacted = false, run: runs } = options
+  const run = await requireRun(store, named)
+  const [recording] = await store.readRecordings([run.id])
+  if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
+  await using isolated = await openIsolated(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
+  const portable = openPortable(project.root)
+  const own = await recordRun(store, recording, {
+    spellings: isolated.settings.spellings[run.account] ?? {},
+    portable,
+  })
+  requireBodies(own)
+  const found = await previewTested(isolated, own)
+  requireEnd(found, recording)
+  const { previewed, ...recorded } = isRedacted ? await redact(isolated, own, found) : { ...own, previewed: found }
+  const module = isolated.code.workflows.find(({ id }) => id === run.workflow)
+  const name = `${basename(module?.file ?? '').replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
+  const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
+  const answers = file.replace(/\.test\.\w+$/, '.json')
+  const hashes = { made: recorded.codeHash, previewed: module?.codeHash ?? '' }
+  const code = writeTest(framework, {
+    run: run.id,
+    workflow: run.workflow,
+    hashes,
+    module: pathFrom(file, join(config.workflowsDir, module?.file ?? '')),
+    answers: basename(answers),
+  })
+  const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
+  if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
+  for (const path of [file, answers]) refuseExisting(path)
+  writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(previewed) }, null, 2)}\n`)
+  writeFileSync(file, code)
+  const end = runs ? await runTest(project.root, file, framework) : null
+  const passed = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
+  out.result({ ...about, dryRun: false, passed }, () => [file, answers].map(fromHere))
+  if (end !== null) printEnd(out, end)
+  if (hashes.made !== null && hashes.made !== hashes.previewed) {
+    out.note(`The code has changed since this run. The test holds it to what it does now; to compare with what
+the run did: upshot backtest ${run.workflow}`)
+  }
+  out.note('Secrets are redacted where their names tell: "token", "password". Read the rest before you commit it.')
 }
 
 function printEnd(out: Cli['out'], end: Awaited<ReturnType<typeof runTest>>): void {

@@ -197,31 +197,40 @@ async function checkRows(
   }
   let before = 0
   let hasBegun = false
-  for await (const page of sealPages(store)) {
-    for (const seal of page) {
-      const { kind, last, key, rows: count, digest } = seal
-      if (kind !== 'rows') continue
-      const covered = await rows.takeUpTo(last)
-      check.sealed += covered.length
-      if (last > (anchored?.last ?? 0)) check.sinceAnchor += covered.length
-      check.erased += covered.filter(({ erased }) => erased !== null).length
-      const secret = keys.get(key)
-      const isOne = before + 1 === last
-      const range = isOne ? `row ${last}` : `rows ${before + 1} to ${last}`
-      before = last
-      // Retention takes the oldest rows first, and may be half-way in the first seal that has any.
-      const isGoing = last <= prunedTo && !hasBegun && covered.length < count
-      hasBegun ||= covered.length > 0
-      if (isGoing || secret === undefined) continue
-      if (covered.length !== count)
-        check.faults.push(`${nameSeal(seal)} covers ${count} rows, and ${covered.length} are there: ${range}`)
-      else check.faults.push(...(await findForgedErasures(store, covered, secret)))
-      if (covered.length === count && !isSameMac(digestRows(secret, covered), digest))
-        check.faults.push(`${range} ${isOne ? 'is' : 'are'} not as ${nameSeal(seal)} covers ${isOne ? 'it' : 'them'}`)
+  for await (const seal of sealsOfRows(store)) {
+    const { last, key, rows: count } = seal
+    const covered = await rows.takeUpTo(last)
+    check.sealed += covered.length
+    if (last > (anchored?.last ?? 0)) check.sinceAnchor += covered.length
+    check.erased += covered.filter(({ erased }) => erased !== null).length
+    // Retention takes the oldest rows first, and may be half-way in the first seal that has any.
+    const isGoing = last <= prunedTo && !hasBegun && covered.length < count
+    hasBegun ||= covered.length > 0
+    const secret = keys.get(key)
+    if (secret !== undefined && !isGoing) {
+      check.faults.push(...(await checkCovered(store, seal, { covered, secret, first: before + 1 })))
     }
+    before = last
   }
   check.effects = check.sealed + (await rows.countRest())
   return check
+}
+
+/** The rows from `first` on against the seal that covers them. */
+async function checkCovered(
+  store: LedgerReads,
+  seal: Seal,
+  { covered, secret, first }: { covered: readonly EffectRecord[]; secret: Uint8Array; first: number },
+): Promise<string[]> {
+  const { last, rows: count, digest } = seal
+  const isOne = first === last
+  const range = isOne ? `row ${last}` : `rows ${first} to ${last}`
+  if (covered.length !== count) {
+    return [`${nameSeal(seal)} covers ${count} rows, and ${covered.length} are there: ${range}`]
+  }
+  const faults = await findForgedErasures(store, covered, secret)
+  if (isSameMac(digestRows(secret, covered), digest)) return faults
+  return [...faults, `${range} ${isOne ? 'is' : 'are'} not as ${nameSeal(seal)} covers ${isOne ? 'it' : 'them'}`]
 }
 
 /** Rows that say that text of them was erased, where no person's row tells of that. */
@@ -233,6 +242,10 @@ async function findForgedErasures(store: LedgerReads, rows: readonly EffectRecor
     if (!isErasedBy(word, row, key)) faults.push(`row ${row.seq} lost text, and no row tells who erased it`)
   }
   return faults
+}
+
+async function* sealsOfRows(store: LedgerReads): AsyncGenerator<Seal> {
+  for await (const page of sealPages(store)) yield* page.filter(({ kind }) => kind === 'rows')
 }
 
 async function* sealPages(store: LedgerReads): AsyncGenerator<Seal[]> {

@@ -4,7 +4,7 @@ import type { CountedAsk } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
 import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
-import { type FoundItem, stateOf } from '../approvals/approval-search.ts'
+import { type FoundItem, readAsked, stateOf } from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 
 /** An ask with the answer that needs no limit; null where the limits decide. */
@@ -36,4 +36,22 @@ export async function findWord(
   const first = firstKeyOf(step.key)
   const refused = kind === 'delete' && first !== step.key ? await find(first) : null
   return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
+}
+
+/** The permit of an effect that has begun before, with what people approved then. */
+export function permitAgain(item: FoundItem | null): EffectPermit {
+  const isApproved = item?.state === 'approved'
+  return {
+    kind: 'granted',
+    approval: isApproved ? item.approval : null,
+    by: null,
+    expect: isApproved ? readAsked(item.asked) : null,
+    isRepeated: true,
+  }
+}
+
+/** The answer while people have not decided. */
+export function holdFor({ approval, expiresAt: until, why }: FoundItem): EffectPermit {
+  const reason = `waits for approval ${approval}: it would be ${why}`
+  return { kind: 'held', reason, approval, until, opened: false }
 }

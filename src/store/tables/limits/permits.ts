@@ -33,7 +33,7 @@ import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
-import { findStop, findWord, type JudgedAsk, type JudgeParts } from './judged-ask.ts'
+import { findStop, findWord, holdFor, type JudgedAsk, type JudgeParts, permitAgain } from './judged-ask.ts'
 
 interface PermitTables {
   approvals: ApprovalTable
@@ -150,49 +150,50 @@ export class Permits extends JoinedTable<PermitTables> {
     const judge = (permit: EffectPermit | null): JudgedAsk => ({ ask, source, permit })
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
-    const { approvals, effects } = this.parts
-    const item = await findWord(approvals, runId, ask)
-    if ((await effects.findBegun(runId, step.key)) !== null) {
-      const isApproved = item?.state === 'approved'
-      return judge({
-        kind: 'granted',
-        approval: isApproved ? item.approval : null,
-        by: null,
-        expect: isApproved ? readAsked(item.asked) : null,
-        isRepeated: true,
-      })
-    }
-    if (item === null) return judge(null)
-    const isOver = item.status === 'open' && item.state === 'open' && item.expiresAt <= now
-    if (isOver) await approvals.expire(item.approval, now)
-    if (isOver || item.state === 'denied' || item.state === 'expired') {
-      const state = isOver || item.state === 'expired' ? 'expired' : 'denied'
-      const reason = `approval ${item.approval} was ${state}: ${item.why}`
-      return judge({ kind: 'denied', approval: item.approval, reason, ...(await this.#tellEnd(item, state)) })
-    }
-    const isQuestion = item.kind === 'question'
+    const item = await findWord(this.parts.approvals, runId, ask)
+    if ((await this.parts.effects.findBegun(runId, step.key)) !== null) return judge(permitAgain(item))
+    return judge(item && (await this.#judgeWord(runId, ask, { item, now, needs })))
+  }
+
+  /** The permit that follows from what people said; null where the limits decide. */
+  async #judgeWord(
+    runId: string,
+    { step, asked }: EffectAsk,
+    { item, now, needs }: { item: FoundItem } & Pick<JudgeParts, 'now' | 'needs'>,
+  ): Promise<EffectPermit | null> {
+    const { approvals } = this.parts
+    const { approval, state, kind } = item
+    const isOpen = state === 'open'
+    const isOver = isOpen && item.status === 'open' && item.expiresAt <= now
+    if (isOver) await approvals.expire(approval, now)
+    if (isOver || state === 'expired') return this.#refuseByWord(item, 'expired')
+    if (state === 'denied') return this.#refuseByWord(item, 'denied')
+    const isQuestion = kind === 'question'
     // A question's answer is for the file as people saw it, whatever the run has read since.
     if (!isQuestion && !isAskedAgain(item.asked, asked)) {
       await approvals.withdrawStep(runId, step.key, now)
-      return judge(null)
+      return null
     }
-    // Nobody has answered, or the decision about a long list is not carried out that far.
-    const isMoving = item.state === 'open' && (isQuestion || item.status !== 'open')
-    if (isMoving || (item.state === 'open' && (await approvals.wasLeftOut(runId, step.key)))) {
-      const { approval, expiresAt: until, why } = item
-      const reason = `waits for approval ${approval}: it would be ${why}`
-      return judge({ kind: 'held', reason, approval, until, opened: false })
+    if (isOpen) {
+      // Nobody has answered, or the decision about a long list is not carried out that far.
+      const isMoving = isQuestion || item.status !== 'open' || (await approvals.wasLeftOut(runId, step.key))
+      return isMoving ? holdFor(item) : null
     }
-    if (item.state !== 'approved') return judge(null)
-    const { approval, kind } = item
+    if (state !== 'approved') return null
     // A question says itself how many people it needs.
-    const proof = await this.parts.proofs.judge(item, kind === 'question' ? 0 : needs)
+    const proof = await this.parts.proofs.judge(item, isQuestion ? 0 : needs)
     if (proof.fault !== null) {
-      return judge({ kind: 'denied', approval, reason: `approval ${approval} is not valid: ${proof.fault}` })
+      return { kind: 'denied', approval, reason: `approval ${approval} is not valid: ${proof.fault}` }
     }
     const expect = completeState(readAsked(item.asked), asked)
     const granted = { kind: 'granted', approval, by: proof.by, expect, isRepeated: false } as const
-    return judge({ ...granted, ...(await this.#tellEnd(item, 'approved')) })
+    return { ...granted, ...(await this.#tellEnd(item, 'approved')) }
+  }
+
+  async #refuseByWord(item: FoundItem, state: 'denied' | 'expired'): Promise<EffectPermit> {
+    const { approval, why } = item
+    const reason = `approval ${approval} was ${state}: ${why}`
+    return { kind: 'denied', approval, reason, ...(await this.#tellEnd(item, state)) }
   }
 
   /** The first item of a list tells of its end; the step of a question tells of that itself. */

@@ -102,17 +102,22 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     if (isNew) {
       const start = await this.#decideStart(schedule, account, overlap)
       const about = { run, workflow, schedule, input, account, depth, ...start, tickAt: scheduledFor, now }
-      const row: TickRun = { ...about, origin: isManual ? 'manual' : 'tick' }
-      await this.#insertRun.run(row)
-      const isSkipped = start.status === 'skipped'
-      await (isSkipped ? this.#insertSkipped : this.#insertWork).run(row)
-      if (isSkipped && !isManual) await this.parts.schedules.countSkipped(schedule)
+      await this.#startRun({ ...about, origin: isManual ? 'manual' : 'tick' })
     }
     if (known && isLast && !isManual) {
       await this.parts.schedules.settle({ id: schedule, at: scheduledFor, missed, isSuppressed })
       if (look) await this.parts.schedules.lookAtSchedule(schedule, look, now)
     }
     return isNew ? run : null
+  }
+
+  async #startRun(row: TickRun): Promise<void> {
+    await this.#insertRun.run(row)
+    if (row.status !== 'skipped') await this.#insertWork.run(row)
+    else {
+      await this.#insertSkipped.run(row)
+      if (row.origin === 'tick') await this.parts.schedules.countSkipped(row.schedule)
+    }
   }
 
   /** Lets the next queued tick go on, if no other of its schedule and account is unfinished. */

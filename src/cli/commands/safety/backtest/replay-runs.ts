@@ -13,60 +13,68 @@ import { openCodeOf, openLiveReads, requireLoaded } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { reportDifferences } from './report-differences.ts'
-import { withRuns } from './with-runs.ts'
+import { type Runs, withRuns } from './with-runs.ts'
 
 /** Previews recorded runs, or those of a file, and reports what the code would do otherwise. */
-export function replayRuns({ out, project }: Cli, named: string | undefined, options: BacktestOptions): Promise<void> {
+export function replayRuns(cli: Cli, named: string | undefined, options: BacktestOptions): Promise<void> {
   // Before anything is loaded: a person sees at once that it has begun.
-  out.note(`Replaying ${options.from === undefined ? `recorded runs of ${named}` : `the runs of ${options.from}`} …`)
-  return withRuns(project, named, options, async ({ workflow, store, config, pages, ...runs }) => {
-    const { outputs = false, reads, fixtures, rerun = [], workflows, against, failOn, require, from } = options
-    const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
-    const rules = { readsLive: reads === 'live', rerun, fixtures: fixed }
-    // A working tree of git is left behind by a process that just ends.
-    const signal = onInterrupt()
-    const { backtest } = await import('../../../../app/backtest/backtest.ts')
-    const { checkOut } = await import('../../../../app/backtest/check-out.ts')
-    const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
-    await using live = rules.readsLive ? await openLiveReads(config) : null
-    const open = (folder: string | undefined, module?: string) =>
-      openCodeOf(out, workflow, {
-        ...{ store, config, trustReads: options.trustReads, readFiles: live?.readFiles, workflows: folder },
-        ...(module !== undefined && { module }),
-      })
-    const shadow = options.shadow ? requireShadow(config, workflow, runs.file) : null
-    const module = shadow ?? options.code
-    if (module !== undefined) checkModule(module, { workflows, against })
-    await using alone = module === undefined ? null : await checkOut(module, config.workflowsDir)
-    await using isolated = await open(alone?.workflowsDir ?? workflows, module)
-    const dir = module === undefined ? isolated.settings.workflowsDir : dirname(resolve(module))
-    const { codeHash, starts } = requireLoaded(isolated, workflow)
-    const candidate = module === undefined ? codeHash : await hashModule(resolve(module))
-    await using other = against === undefined ? null : await checkOut(against, dir)
-    await using base = other && (await open(other.workflowsDir))
-    const was = base === null ? runs.starts : requireLoaded(base, workflow).starts
-    using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })
-    const found = await backtest(pages, {
-      ...{ workflow, isolated, against: base, rules, withOutputs: outputs || base !== null },
-      findStarts: async (known) =>
-        was === null ? [] : compareStarts(runs.events, { was, is: starts, known }, runs.stretch),
-      signal,
-      onPreviewed: (count) => progress.set(count),
+  cli.out.note(
+    `Replaying ${options.from === undefined ? `recorded runs of ${named}` : `the runs of ${options.from}`} …`,
+  )
+  return withRuns(cli.project, named, options, (runs) => replay(cli, runs, options))
+}
+
+async function replay(
+  { out }: Cli,
+  { workflow, store, config, pages, ...runs }: Runs,
+  options: BacktestOptions,
+): Promise<void> {
+  const { outputs = false, reads, fixtures, rerun = [], workflows, against, failOn, require, from } = options
+  const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
+  const rules = { readsLive: reads === 'live', rerun, fixtures: fixed }
+  // A working tree of git is left behind by a process that just ends.
+  const signal = onInterrupt()
+  const { backtest } = await import('../../../../app/backtest/backtest.ts')
+  const { checkOut } = await import('../../../../app/backtest/check-out.ts')
+  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
+  await using live = rules.readsLive ? await openLiveReads(config) : null
+  const open = (folder: string | undefined, module?: string) =>
+    openCodeOf(out, workflow, {
+      ...{ store, config, trustReads: options.trustReads, readFiles: live?.readFiles, workflows: folder },
+      ...(module !== undefined && { module }),
     })
-    progress.end()
-    const file = acceptedFile(dir, workflow, from)
-    const accepted = readAccepted(file)
-    const about = { workflow, candidate, against: against ?? 'recorded', accepted }
-    // Those of a corpus are in its file alone.
-    const hasRuns = found.runs > 0 || from !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
-    const data = { workflow, candidate, against: about.against, ...found, isNew: !hasRuns, accepted: [...accepted] }
-    out.result(data, () => formatBacktest(found, about, out))
-    const isThrottled = live?.isThrottled() ?? false
-    const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
-    reportDifferences(out, found, { about, file, asked: options, rule })
-    if (shadow === null || found.runs === 0) return
-    out.note(`To replace the present module with it: mv ${shadow} ${join(dir, runs.file ?? '')}`)
+  const shadow = options.shadow ? requireShadow(config, workflow, runs.file) : null
+  const module = shadow ?? options.code
+  if (module !== undefined) checkModule(module, { workflows, against })
+  await using alone = module === undefined ? null : await checkOut(module, config.workflowsDir)
+  await using isolated = await open(alone?.workflowsDir ?? workflows, module)
+  const dir = module === undefined ? isolated.settings.workflowsDir : dirname(resolve(module))
+  const { codeHash, starts } = requireLoaded(isolated, workflow)
+  const candidate = module === undefined ? codeHash : await hashModule(resolve(module))
+  await using other = against === undefined ? null : await checkOut(against, dir)
+  await using base = other && (await open(other.workflowsDir))
+  const was = base === null ? runs.starts : requireLoaded(base, workflow).starts
+  using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })
+  const found = await backtest(pages, {
+    ...{ workflow, isolated, against: base, rules, withOutputs: outputs || base !== null },
+    findStarts: async (known) =>
+      was === null ? [] : compareStarts(runs.events, { was, is: starts, known }, runs.stretch),
+    signal,
+    onPreviewed: (count) => progress.set(count),
   })
+  progress.end()
+  const file = acceptedFile(dir, workflow, from)
+  const accepted = readAccepted(file)
+  const about = { workflow, candidate, against: against ?? 'recorded', accepted }
+  // Those of a corpus are in its file alone.
+  const hasRuns = found.runs > 0 || from !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
+  const data = { workflow, candidate, against: about.against, ...found, isNew: !hasRuns, accepted: [...accepted] }
+  out.result(data, () => formatBacktest(found, about, out))
+  const isThrottled = live?.isThrottled() ?? false
+  const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
+  reportDifferences(out, found, { about, file, asked: options, rule })
+  if (shadow === null || found.runs === 0) return
+  out.note(`To replace the present module with it: mv ${shadow} ${join(dir, runs.file ?? '')}`)
 }
 
 /** The module of the shadow of a workflow. Throws `not_found` without one. */

@@ -12,7 +12,7 @@ import type { BacktestOptions } from './backtest-options.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
-interface Runs {
+export interface Runs {
   config: Config
   workflow: string
   /** Asked by an isolated process while it previews. */

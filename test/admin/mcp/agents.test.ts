@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -141,4 +144,39 @@ test('the door for agents takes tokens alone, no foreign page, and only POST', a
   expect(await post({ authorization: 'Bearer wrong' })).toBe(401)
   expect(await post({ authorization, origin: 'https://evil.example' })).toBe(403)
   expect(await post({ authorization }, 'GET')).toBe(405)
+})
+
+test('a call of another form than a call is refused in words', async () => {
+  const { urls, dataDir } = await startAgents()
+  const headers = {
+    authorization: `Bearer ${readAdminToken(dataDir)}`,
+    ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  }
+  for (const params of [undefined, {}, { name: 7 }, { name: 'listRuns', arguments: 'all' }]) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    const reply = await (await fetch(`${urls.admin}/mcp`, { method: 'POST', headers, body })).text()
+    expect(JSON.parse(reply.slice(reply.indexOf('{'))).error).toEqual({
+      code: -32_602,
+      message: expect.stringMatching(
+        /A call needs `name`, which is text, and takes `arguments`, which are an object\.$/,
+      ),
+    })
+  }
+})
+
+test('a message of more than 10 MiB ends the command with a sentence', async () => {
+  const { dataDir } = await startAgents()
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), 'mcp'], {
+    env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir },
+    cwd: ROOT,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  // It is gone before it has read all.
+  child.stdin.on('error', () => {})
+  child.stdin.write('x'.repeat(12_000_000))
+  const [said, [code]] = await Promise.all([readText(child.stderr), once(child, 'exit')])
+  expect(said).toContain('A message of the agent is larger than 10 MiB.')
+  expect(said).not.toContain('await')
+  expect(code).toBe(2)
 })

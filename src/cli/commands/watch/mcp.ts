@@ -41,9 +41,12 @@ async function serve(
     perform: (name, given, { signal, tell }) =>
       operations.perform(name as RouteName, given as AnyInput, { signal, onProgress: tell }),
   })
-  const ended = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve, reject) => {
     stdin.once('end', resolve)
     stdin.once('close', resolve)
+    // The transport closes itself only where a message is beyond its bound.
+    server.onclose = () =>
+      reject(refuse('A message of the agent is larger than 10 MiB.', 'Let the agent send less, and start it again.'))
   })
   await server.connect(new StdioServerTransport(stdin, stdout))
   await ended

@@ -93,8 +93,8 @@ export class InvalidRequestError extends FilesError {
 }
 
 /**
- * 404 or 410: there is no such entry. A null `code` proves nothing: the reply came from a proxy or
- * an unknown route.
+ * The service itself says, by its `code`, that there is no such entry, route or storage. A 404
+ * without a code, such as a proxy's page, is a `ProtocolError`.
  */
 export class NotFoundError extends FilesError {
   override readonly name = 'NotFoundError'

@@ -76,6 +76,6 @@ const MISSING =
  * A 404 by which the service itself says that there is no entry. Without such a code it comes
  * from a proxy, or means a route or a storage that is gone.
  */
-export function isProvenMissing(error: unknown): boolean {
+export function isProvenMissing(error: unknown): error is NotFoundError {
   return error instanceof NotFoundError && error.code !== null && MISSING.test(error.code)
 }

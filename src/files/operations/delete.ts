@@ -79,10 +79,16 @@ async function sendDelete(
     const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
     return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
   } catch (error) {
-    if (isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
+    // Some services say so to a key that may not delete: the look before has found the entry.
+    if (isProvenMissing(error)) return { doubt: contradiction(call, error) }
     if (!isDoubtful(error)) throw error
     return { doubt: error }
   }
+}
+
+function contradiction(call: Call, { status, code, requestId }: NotFoundError): ProtocolError {
+  const message = `The service answered the delete with ${status} ${code}, although it had just shown the entry.`
+  return new ProtocolError(message, { ...factsOf(call), status, code, requestId })
 }
 
 /** True for a reply that says that the entry is gone: by its body, or by the status 204. */
@@ -151,7 +157,7 @@ async function inspect(parts: ClientParts, call: Call, { file, options, expect }
     if (readType(raw) === null) requireAllowed(call, options, 'The service does not say that this is a file.')
     return { details, isAsExpected: expect.every((each) => isAsExpected(details, each)) }
   } catch (error) {
-    if (isProvenMissing(error) && error instanceof NotFoundError) return error
+    if (isProvenMissing(error)) return error
     throw error
   }
 }

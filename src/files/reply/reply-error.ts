@@ -6,6 +6,7 @@ import {
   InvalidRequestError,
   NotFoundError,
   PermissionError,
+  ProtocolError,
   RateLimitError,
   ServerError,
   UpstreamError,
@@ -32,9 +33,13 @@ const STATUSES: Record<number, new (message: string, facts: ErrorFacts) => Files
   502: UpstreamError,
 }
 
+/** A 404 without a code is not in the form of the service's errors. */
+const NOT_ITS_FORM =
+  ' Nothing in it says that the entry is missing: a proxy may have answered, or the base URL is wrong.'
+
 /**
  * The error of a reply that is not a success. The code decides before the status; but 429 always
- * means a wait, and 5xx never a missing entry.
+ * means a wait, and 5xx never a missing entry. A 404 means one only with a code.
  */
 export function toReplyError(
   reply: { status: number; headers: HeaderSource; parsed: Exclude<ParsedReply, { kind: 'ok' }> },
@@ -54,7 +59,9 @@ export function toReplyError(
   const when = retryAt === null || retryAt <= now ? '' : ` Call again at ${isoTime(retryAt)}.`
   // Another sentence may follow.
   const reason = said.message === null ? '.' : `: ${said.message.trimEnd().replace(/[^.!?]$/, '$&.')}`
-  const message = `The service answered ${status}${code}${form}${reason}${when}`
+  const ErrorClass = errorClass(status, said.code)
+  const doubt = ErrorClass === ProtocolError ? NOT_ITS_FORM : ''
+  const message = `The service answered ${status}${code}${form}${reason}${doubt}${when}`
   const { code: ownCode, details } = said
   const full = { ...facts, ...types, status, code: ownCode, details, requestId: requestIdOf(headers), retryAt }
   if (isThrottled) {
@@ -62,12 +69,13 @@ export function toReplyError(
     const remaining = parseCount(headers, 'x-ratelimit-remaining')
     return new RateLimitError(message, { ...full, retryAt: retryAt ?? now, limit, remaining })
   }
-  return new (errorClass(status, said.code))(message, full)
+  return new ErrorClass(message, full)
 }
 
 function errorClass(status: number, code: string | null): new (message: string, facts: ErrorFacts) => FilesError {
   const byCode = code !== null && code in CODES ? CODES[code as keyof typeof CODES] : null
   if (byCode !== null && (status < 500 || byCode === UpstreamError)) return byCode
+  if (code === null && STATUSES[status] === NotFoundError) return ProtocolError
   return STATUSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError)
 }
 

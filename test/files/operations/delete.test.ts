@@ -25,6 +25,8 @@ const SEE_OTHER: Reply = (response) => response.writeHead(303, { location: '/v1/
 const FINAL: [string, Reply][] = [
   ['a success that is not UTF-8', NOT_UTF8],
   ['a redirect', SEE_OTHER],
+  ['a proxy’s 404', text(404, '<html>no such page</html>')],
+  ['a 404 of the service', MISSING],
 ]
 
 /** The reply to the look before a delete. */
@@ -76,7 +78,7 @@ const CASES: Case[] = [
   ['a first 404 that is to be thrown', [MISSING], { name: 'NotFoundError' }, 'GET', { ifMissing: 'throw' }],
   ['a 404 after a call that may have deleted it', [MISSING], 'already_gone, verified', 'GET', { mayBeGone: true }],
   ['what an earlier call has not deleted', [THERE, DELETED], 'deleted, reply', 'GET DELETE', { mayBeGone: true }],
-  ['a proxy’s 404', [NO_PAGE], { name: 'NotFoundError', code: null }, 'GET'],
+  ['a proxy’s 404', [NO_PAGE], { name: 'ProtocolError', code: null }, 'GET'],
   ...UNKNOWN.map((code): Case => [`a ${code}`, [failure(404, code)], { name: 'NotFoundError', code }, 'GET']),
   ...FAULTS.flatMap(([fault, reply]): Case[] => [
     [`${fault}, and nothing there`, [THERE, reply, MISSING], 'already_gone, verified', 'GET DELETE GET'],
@@ -99,9 +101,9 @@ const CASES: Case[] = [
   ['a cut, and another entry than it saw', [THERE, reset, OTHER], 'changed, verified', 'GET DELETE GET'],
   [
     'a cut, and nothing at the second try',
-    [THERE, reset, THERE, MISSING],
+    [THERE, reset, THERE, MISSING, MISSING],
     'already_gone, verified',
-    'GET DELETE GET DELETE',
+    'GET DELETE GET DELETE GET',
   ],
   ['a cut, and a proxy’s 404', [THERE, reset, NO_PAGE], { ...BROKEN, retryable: true }, 'GET DELETE GET'],
   ['a cut, and no entry to read', [THERE, reset], BROKEN, 'GET DELETE GET GET', {}, { retry: { attempts: 2 } }],
@@ -123,9 +125,10 @@ test('delete() is sent again after a 429, which proves that nothing was deleted'
     THERE,
     failure(429, 'rate_limit_exceeded', { 'retry-after': '3' }),
     MISSING,
+    MISSING,
   ])
   expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
-  expect(requests).toBe('GET DELETE DELETE')
+  expect(requests).toBe('GET DELETE DELETE GET')
   expect(pauses).toEqual([3_000])
 })
 

@@ -66,7 +66,7 @@ test.each([
 })
 
 test.each([
-  ['a 404 that is not the service\u2019s own', text(404, '<h1>Not found</h1>'), 'NotFoundError'],
+  ['a 404 that is not the service\u2019s own', text(404, '<h1>Not found</h1>'), 'ProtocolError'],
   ['a storage that does not answer', failure(502, 'service_error'), 'UpstreamError'],
   ['a key that may not look', failure(403, 'permission_denied'), 'PermissionError'],
 ])('the absence of an entry is not proven by %s', async (_name, reply, name) => {

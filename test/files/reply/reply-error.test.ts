@@ -59,6 +59,19 @@ test('an error page that is not JSON becomes the error of its status', async () 
   })
 })
 
+test.each<[string, Reply, string]>([
+  ['a page of a proxy', text(404, '<html>no</html>', { 'content-type': 'text/html' }), '404 with text/html.'],
+  ['JSON of a gateway', json(404, { message: 'no route matched' }), '404: no route matched.'],
+  ['nothing', text(410, ''), '410.'],
+])('a 404 or 410 with %s does not say that an entry is missing', async (_what, reply, says) => {
+  const { name, message } = (await errorAfter(reply)) as FilesError
+  expect(name).toBe('ProtocolError')
+  expect(message).toBe(
+    `The service answered ${says} Nothing in it says that the entry is missing: ` +
+      'a proxy may have answered, or the base URL is wrong.',
+  )
+})
+
 test('a 429 is a RateLimitError whatever code it carries', async () => {
   expect(await errorAfter(failure(429, 'service_error', { 'retry-after': '300' }))).toBeInstanceOf(RateLimitError)
 })

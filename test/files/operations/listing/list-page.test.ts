@@ -82,7 +82,7 @@ test.each([
 test('list() fails as the first form did when neither form is known', async ({ server }) => {
   server.script(text(404, 'first')).otherwise(text(405, 'second'))
   const { files } = testClient({ baseUrl: server.baseUrl })
-  expect(await errorOf(files.list({ service: 'storage_a' }))).toMatchObject({ name: 'NotFoundError', status: 404 })
+  expect(await errorOf(files.list({ service: 'storage_a' }))).toMatchObject({ name: 'ProtocolError', status: 404 })
   expect(server.seen).toHaveLength(2)
 })
 

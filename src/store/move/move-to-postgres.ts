@@ -5,8 +5,10 @@ import { UpshotError } from '../../core/errors.ts'
 import { quoteName } from '../postgres/database/migrate.ts'
 import { STREAMS } from '../postgres/incoming/event-table.ts'
 import { migratePostgres, type PostgresStoreOptions, withSession } from '../postgres/open-postgres-store.ts'
-import { type Moved, migrate, readMoved } from '../sqlite/database/migrate.ts'
+import { knownTables, type Moved, migrate, readMoved } from '../sqlite/database/migrate.ts'
 import { openDatabase } from '../sqlite/database/open-database.ts'
+import { requireStopped } from '../sqlite/database/require-stopped.ts'
+import { MOVED, translateFault } from '../sqlite/database/storage-fault.ts'
 import { copyTable, listTargets } from './copy-tables.ts'
 import { addFunctions } from './table-selects.ts'
 
@@ -21,8 +23,6 @@ export interface MoveReport {
   rows: Record<string, number>
 }
 
-/** A process writes its row every 10 s. One whose row is older than this is gone; milliseconds. */
-const SILENT_MS = 30_000
 /** Rows of any of these say that the target is in use. */
 const USED = ['event', 'run', 'delivery', 'endpoint', 'account', 'workflow', 'audit']
 
@@ -35,12 +35,16 @@ export async function moveToPostgres(
   target: PostgresStoreOptions,
   options: MoveOptions,
 ): Promise<MoveReport> {
-  const source = openDatabase(file)
+  let source: Database | undefined
   try {
+    const from = openDatabase(file)
+    source = from
     await migratePostgres(target)
-    return await withSession(target, (client, place) => move(source, client, { ...options, place }))
+    return await withSession(target, (client, place) => move(from, client, { ...options, place }))
+  } catch (error) {
+    throw translateFault(error, file)
   } finally {
-    source.close()
+    source?.close()
   }
 }
 
@@ -73,6 +77,7 @@ async function move(
   const rows = await copyAll(source, client, { id, now, onProgress })
   source.exec('CREATE TABLE moved (id TEXT NOT NULL, place TEXT NOT NULL, at INTEGER NOT NULL) STRICT')
   source.prepare('INSERT INTO moved (id, place, at) VALUES (?, ?, ?)').run(id, place, now)
+  refuseWrites(source)
   source.exec('COMMIT')
   await finish(client, { id, place })
   return { rows }
@@ -132,13 +137,15 @@ async function requireUnused(client: pg.Client): Promise<void> {
   }
 }
 
-function requireStopped(source: Database, now: number): void {
-  const running = source.prepare<[number], number>('SELECT pid FROM process WHERE seen_at > ? LIMIT 1').pluck()
-  const pid = running.get(now - SILENT_MS)
-  if (pid === undefined) return
-  throw new UpshotError('conflict', `Process ${pid} of the app works on the database, or was killed just now.`, {
-    details: { fix: 'Stop every process of the app. One that was killed counts for 30 s.' },
-  })
+/** A process that slept through the move would accept deliveries into a file that nobody reads. */
+function refuseWrites(source: Database): void {
+  for (const table of knownTables()) {
+    for (const act of ['INSERT', 'UPDATE', 'DELETE']) {
+      source.exec(
+        `CREATE TRIGGER moved_${table}_${act} BEFORE ${act} ON ${table} BEGIN SELECT RAISE(ABORT, '${MOVED}'); END`,
+      )
+    }
+  }
 }
 
 /** New numbers come after those of the rows that were copied. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -149,6 +149,42 @@ test('the chain over the effect ledger goes on with a new key, and keeps its anc
   expect(await verifyLedger(store, { anchors })).toMatchObject({ passed: true, sealed: 4, anchored: anchors[1] })
   expect((await verifyLedger(store, { anchors: [before] })).anchored).toEqual(before)
   await store.close()
+})
+
+test('resealSecrets refuses beside a process of any role, which would keep the old key', async () => {
+  const { place } = await filledPlace()
+  const worker = openDataDir(place)
+  const now = Date.now()
+  await worker.beatProcess({
+    ...{ id: 'prc_1', role: 'worker', pid: 12, version: '1', adminUrl: '', receiverUrl: '' },
+    ...{ startedAt: now, seenAt: now, broken: [] },
+  })
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/Process 12/)
+  await worker.close()
+  expect(await readAll(place)).toEqual(EVERYTHING)
+})
+
+test('a database that cannot be read costs no key of a change that was interrupted', async () => {
+  const { place, keyFile, file } = await filledPlace()
+  const next = Buffer.alloc(32, 5)
+  const present = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64')
+  // As after a kill between the commit and the new name of the key file.
+  await resealDatabase(
+    file,
+    { present, next },
+    { ...OPERATOR, action: 'db.reseal', target: null, parameters: {}, at: NOW },
+  )
+  writeFileSync(`${keyFile}.next`, next.toString('base64'), { mode: 0o600 })
+  const db = new Database(file)
+  const page = db.prepare<[], number>(`SELECT rootpage FROM sqlite_schema WHERE name = 'account'`).pluck().get() ?? 0
+  const size = Number(db.pragma('page_size', { simple: true }))
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  const handle = openSync(file, 'r+')
+  writeSync(handle, randomBytes(size), 0, size, (page - 1) * size)
+  closeSync(handle)
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(readFileSync(`${keyFile}.next`, 'utf8')).toBe(next.toString('base64'))
 })
 
 test('resealSecrets demands a new key where the old one is in the environment', async () => {

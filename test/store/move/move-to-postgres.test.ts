@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
@@ -15,6 +15,7 @@ import { askAdmission, concurrency } from '../../contract/support/ask-admission.
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
+import { mountSmallDisk } from '../../support/small-disk.ts'
 import { openTestStore, testVaultKey } from '../../support/test-store.ts'
 
 type Place = ReturnType<typeof makeSchema>
@@ -162,6 +163,31 @@ test('a target in use and a file in use are refused, and nothing is changed', as
   await store.close()
   await expect(move(file, makeSchema())).rejects.toThrow(/Process 12/)
   expect(await openTestStore(folder).countOpenRuns(NOW)).toMatchObject({ waiting: 2 })
+})
+
+test('a process that slept through the move can write nothing to the file', async () => {
+  const { file, folder } = await fill()
+  const asleep = openTestStore(folder)
+  await asleep.saveDelivery(incoming('evt_before'))
+  await move(file, makeSchema())
+  const refused = { code: 'store_unavailable', details: { reason: 'moved' } }
+  await expect(asleep.saveDelivery(incoming('evt_after'))).rejects.toMatchObject(refused)
+  await expect(asleep.checkWritable(NOW)).rejects.toMatchObject(refused)
+  expect(await asleep.findEvents('evt_after')).toEqual([])
+})
+
+test('a full disk is named, and the move goes on where there is room', async ({ skip }) => {
+  const disk = mountSmallDisk(8)
+  if (disk === null) return skip('a file system can be mounted by root on Linux only')
+  const { file } = await fill()
+  const onDisk = join(disk, 'upshot.db')
+  copyFileSync(file, onDisk)
+  const filler = join(disk, 'filler')
+  expect(() => writeFileSync(filler, Buffer.alloc(9 << 20))).toThrow(/ENOSPC/)
+  const place = makeSchema()
+  await expect(move(onDisk, place)).rejects.toMatchObject({ code: 'store_unavailable' })
+  rmSync(filler)
+  expect((await move(onDisk, place)).rows).toMatchObject({ event: 6 })
 })
 
 test('every table of PostgreSQL is moved, or is named as one that is not', async () => {

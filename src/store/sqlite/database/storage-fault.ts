@@ -1,7 +1,19 @@
 import { UpshotError } from '../../../core/errors.ts'
 
 /** Why the database cannot be used, as `details.reason` of `store_unavailable`. */
-type FaultReason = 'locked' | 'full' | 'read_only' | 'corrupt' | 'unreadable' | 'gone' | 'log_gone' | 'replaced'
+type FaultReason =
+  | 'locked'
+  | 'full'
+  | 'read_only'
+  | 'corrupt'
+  | 'unreadable'
+  | 'gone'
+  | 'log_gone'
+  | 'replaced'
+  | 'moved'
+
+/** The message of SQLite for a write to a file whose rows are in PostgreSQL by now. */
+export const MOVED = 'moved to PostgreSQL'
 
 const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", and restore a backup.'
 
@@ -32,10 +44,14 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
     what: 'was replaced while the app runs',
     advice: 'Start the app again if the file is the right one, or move the former one back.',
   },
+  moved: {
+    what: 'was moved to PostgreSQL while this process was asleep',
+    advice: 'End this process, and start the app with UPSHOT_DATABASE_URL.',
+  },
 }
 
 /** Faults of the whole database: another write of the same commit would fail as well. */
-const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'log_gone', 'replaced']
+const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'log_gone', 'replaced', 'moved']
 
 const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'locked'],
@@ -57,6 +73,7 @@ export function describeFault(reason: FaultReason, file: string, cause?: unknown
 
 /** SQLite's errors about lock, disk, rights and content become `store_unavailable`; others pass. */
 export function translateFault(error: unknown, file: string): unknown {
+  if (error instanceof Error && error.message === MOVED) return describeFault('moved', file, error)
   const reason = REASON_OF_CODE.find(([code]) => code.test(codeOf(error)))?.[1]
   return reason === undefined ? error : describeFault(reason, file, error)
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
 import { AuditTable } from '../../tables/safety/audit-table.ts'
 import { EffectSearch } from '../../tables/safety/effect-search.ts'
@@ -16,6 +17,8 @@ import {
 import { openConnection } from '../database/connection.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { openMigrated } from '../database/open-database.ts'
+import { requireStopped } from '../database/require-stopped.ts'
+import { translateFault } from '../database/storage-fault.ts'
 
 /** How many secrets of each kind were sealed again. */
 export interface Resealed {
@@ -65,8 +68,9 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 
 /**
  * Seals every secret of a database under another key, in one commit. Throws `invalid_config` if one
- * does not open with the present key; then nothing changes. The audit row is in that commit, and
- * the chain over the effect ledger goes on with a new key.
+ * does not open with the present key; then nothing changes. Throws `conflict` beside a process at
+ * work, which would keep the old key. The audit row is in that commit, and the chain over the
+ * effect ledger goes on with a new key.
  */
 export async function resealDatabase(
   file: string,
@@ -79,6 +83,7 @@ export async function resealDatabase(
   try {
     const connection = openConnection(db)
     await new GroupCommit(db).write(async () => {
+      requireStopped(db, entry.at)
       await new AuditTable(connection).recordAction(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
       await new SealTable(connection, { vault: next, effects: new EffectSearch(connection) }).rekey(entry.at)
@@ -89,7 +94,7 @@ export async function resealDatabase(
   }
 }
 
-/** Whether this key opens every secret of a database. */
+/** Whether this key opens every secret. Throws `store_unavailable` for a damaged database. */
 export function opensDatabase(file: string, key: Buffer): boolean {
   const vault = createVault(key)
   const db = openMigrated(file)
@@ -98,8 +103,10 @@ export function opensDatabase(file: string, key: Buffer): boolean {
       for (const row of listRows(db, place)) vault.open(ownerOf(place, row), row.sealed)
     }
     return true
-  } catch {
-    return false
+  } catch (error) {
+    // A page that cannot be read says nothing about the key.
+    if (error instanceof UpshotError) return false
+    throw translateFault(error, file)
   } finally {
     db.close()
   }

@@ -52,11 +52,11 @@ export function toReplyError(
   const waitMs = isThrottled
     ? Math.max(MIN_THROTTLE_MS, parseThrottleWait(headers, now))
     : parseRetryAfter(headers, now)
-  const retryAt = waitMs === null ? null : now + waitMs
+  const retryAt = waitMs === null ? null : now + Math.min(waitMs, MAX_WAIT_MS)
   const code = said.code === null ? '' : ` ${said.code}`
   const types = typesOf(headers)
   const form = parsed.kind === 'unreadable' ? describeTypes(types) : ''
-  const when = retryAt === null || retryAt <= now ? '' : ` Call again at ${isoTime(retryAt)}.`
+  const when = waitMs === null || waitMs === 0 ? '' : describeWait(now, waitMs)
   // Another sentence may follow.
   const reason = said.message === null ? '.' : `: ${said.message.trimEnd().replace(/[^.!?]$/, '$&.')}`
   const ErrorClass = errorClass(status, said.code)
@@ -81,6 +81,18 @@ function errorClass(status: number, code: string | null): new (message: string, 
 
 /** The least pause after a 429. */
 const MIN_THROTTLE_MS = 1_000
+
+/**
+ * The longest pause that a reply causes. One that means milliseconds would stop a key for days;
+ * after an hour, one request asks again.
+ */
+const MAX_WAIT_MS = 3_600_000
+
+function describeWait(now: number, waitMs: number): string {
+  const named = isoTime(now + waitMs)
+  if (waitMs <= MAX_WAIT_MS) return ` Call again at ${named}.`
+  return ` It named ${named}; Upshot asks again after an hour, at ${isoTime(now + MAX_WAIT_MS)}.`
+}
 
 export function typesOf(headers: HeaderSource): { contentType: string | null; contentEncoding: string | null } {
   return { contentType: headers.get('content-type'), contentEncoding: headers.get('content-encoding') }

@@ -72,6 +72,17 @@ test.each<[string, Reply, string]>([
   )
 })
 
+test.each([
+  [429, failure(429, 'rate_limit_exceeded', { 'retry-after': '60000' })],
+  [503, failure(503, 'service_error', { 'retry-after': '60000' })],
+])('a %d that names a wait of many hours is asked again after an hour, and says so', async (_status, reply) => {
+  const before = Date.now()
+  const { retryAt, message } = (await errorAfter(reply)) as FilesError
+  expect(retryAt).toBeGreaterThanOrEqual(before)
+  expect(retryAt).toBeLessThanOrEqual(Date.now() + 3_600_000)
+  expect(message).toMatch(/ It named \S+Z; Upshot asks again after an hour, at \S+Z\.$/)
+})
+
 test('a 429 is a RateLimitError whatever code it carries', async () => {
   expect(await errorAfter(failure(429, 'service_error', { 'retry-after': '300' }))).toBeInstanceOf(RateLimitError)
 })

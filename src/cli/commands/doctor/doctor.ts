@@ -19,7 +19,7 @@ import { describeUnmatched } from '../workflows.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
 import { checkGuard, checkLedger, checkSafety, checkSweeps, checkWeeks } from './check-safety.ts'
-import { checkEndpoints, checkService } from './check-service.ts'
+import { checkEndpoints, checkService, checkWaits } from './check-service.ts'
 import { type Finding, fail, ok, type Repair, warn } from './finding.ts'
 
 interface DoctorOptions {
@@ -97,7 +97,7 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
   })
 }
 
-const CONTENT = [checkModules, checkWeeks, checkLedger, checkSafety, checkSweeps, checkUnmatched]
+const CONTENT = [checkModules, checkWeeks, checkLedger, checkSafety, checkSweeps, checkUnmatched, checkWaits]
 
 /** Findings about the content of the database; none where it cannot be opened. */
 async function checkContent(project: Project, config: Config): Promise<Finding[]> {

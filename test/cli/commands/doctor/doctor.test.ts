@@ -8,6 +8,9 @@ import { checkEndpoints, checkSkew } from '../../../../src/cli/commands/doctor/c
 import { probeKeyOf } from '../../../../src/cli/open/running-app.ts'
 import { planEndpoint } from '../../../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, type SchemePreset } from '../../../../src/core/incoming/signature.ts'
+import { isoTime } from '../../../../src/core/time.ts'
+import { OPEN_STATE, storedLimits } from '../../../../src/files/limit/limiter-store.ts'
+import { Secret } from '../../../../src/files/secret.ts'
 import { writeRuntimeFile } from '../../../../src/project/data-dir/runtime-file.ts'
 import { listen } from '../../../support/listen.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -107,6 +110,30 @@ test('doctor tells a key that can only read from one that can delete', async () 
   expect(exit).toBe(0)
   expect(pick(json.data.findings, 'read storage_b')).toMatchObject({ level: 'ok' })
   expect(pick(json.data.findings, 'delete')).toMatchObject({ level: 'warn' })
+})
+
+test('doctor names each account whose key the service told to wait, and until when', async () => {
+  const { app, dataDir, sandbox } = await startTestApp()
+  const storages = { storage_a: 'storage_a', storage_b: 'storage_b', storage_c: 'storage_c' }
+  const usual = { baseUrl: sandbox.url, plan: 'free' as const, storages, createdAt: 0 }
+  await app.store.saveAccount({ ...usual, apiKey: 'sk_of_the_shop_4711', fallbackKey: null, name: 'shop' })
+  await app.store.saveAccount({
+    ...usual,
+    apiKey: 'sk_of_the_lab_0815',
+    fallbackKey: 'sk_of_the_lab_0816',
+    name: 'lab',
+  })
+  const limits = storedLimits(app.store)
+  const until = Date.now() + 600_000
+  for (const [key, blockedUntil] of Object.entries({ sk_of_the_shop_4711: until, sk_of_the_lab_0815: 1 }))
+    await limits.save(new Secret(key).fingerprint(), { ...OPEN_STATE, blockedUntil }, 0)
+  const { json, stdout } = await runHere(dataDir, ['doctor', '--json'])
+  expect(pick(json.data.findings, 'account shop')).toMatchObject({
+    level: 'warn',
+    found: `the service told the key …4711 to wait, and nothing is sent with it before ${isoTime(until)}`,
+  })
+  expect(pick(json.data.findings, 'account lab')).toBeUndefined()
+  expect(stdout).not.toContain('sk_of')
 })
 
 test('doctor reports an invalid configuration as a failed check', async () => {

@@ -9,24 +9,34 @@ const SRC = join(ROOT, 'src')
 
 /** Files that Node begins with: doors, programs, threads, and what is loaded before other code. */
 const ENTRIES = [
-  ...['author/index.ts', 'files/index.ts', 'sandbox/index.ts', 'testing/index.ts', 'admin/client/index.ts'],
-  ...['app/main.js', 'cli/main.js'],
+  'author/index.ts',
+  'files/index.ts',
+  'sandbox/index.ts',
+  'testing/index.ts',
+  'admin/client/index.ts',
+  'app/main.js',
+  'cli/main.js',
   'app/engine/engine-thread-main.ts',
   'store/sqlite/thread/writer-thread.ts',
   'store/sqlite/thread/reader-thread.ts',
   'files/disk/hash-worker.ts',
   'project/config/break-loop.ts',
   'app/engine/quarantine-main.ts',
-  ...['app/preview/isolated-main.ts', 'app/preview/hooks/isolation-hooks.ts'],
-  ...['app/rehearsal/rehearsal-main.ts', 'app/rehearsal/on-refused.ts'],
+  'app/preview/isolated-main.ts',
+  'app/preview/hooks/isolation-hooks.ts',
+  'app/rehearsal/rehearsal-main.ts',
+  'app/rehearsal/on-refused.ts',
 ]
 
 /** Parts that are loaded as a whole, late imports too. Modules of the same parts make a chunk. */
 const TOGETHER = {
   // The configuration of a project imports the door for authors.
   app: [
-    ...['app/run-program.ts', 'app/app.ts', 'app/open-parts.ts'],
-    ...['store/sqlite/thread/threaded-store.ts', 'author/index.ts'],
+    'app/run-program.ts',
+    'app/app.ts',
+    'app/open-parts.ts',
+    'store/sqlite/thread/threaded-store.ts',
+    'author/index.ts',
   ],
   engine: ['app/engine/engine-thread-main.ts', 'store/sqlite/thread/connected-store.ts', 'author/index.ts'],
   store: ['store/sqlite/thread/writer-thread.ts', 'store/sqlite/thread/reader-thread.ts'],

@@ -229,6 +229,11 @@ describe('files', () => {
     expect(long).toEqual([])
   })
 
+  test('a line has one property of a long object: none is spread into it to share a line', () => {
+    const packed = readEverySource().flatMap((text) => text.match(/^.*\.\.\.\(?\{ .*$/gm) ?? [])
+    expect(packed).toEqual([])
+  })
+
   test('only environment.ts reads the environment, and the player of tests that run in no project of ours', () => {
     const readers = files.filter((file) => /(?<!')\bprocess\.env\b/.test(texts.get(file) ?? ''))
     expect(readers.sort()).toEqual(['project/config/environment.ts', 'testing/replay-recorded.ts'])

@@ -32,8 +32,16 @@ const ROOT = join(import.meta.dirname, '..')
 const LEFT_OUT = ['src/dashboard/**', 'src/**/*.js', 'src/sandbox/pages/**']
 /** The opposite of each. A tie, as `<` and `<=` differ by, is seldom of any consequence. */
 const SWAPPED: Record<string, string> = {
-  ...{ '<': '>=', '<=': '>', '>': '<=', '>=': '<', '===': '!==', '!==': '===' },
-  ...{ '+': '-', '-': '+', '&&': '||', '||': '&&' },
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+  '===': '!==',
+  '!==': '===',
+  '+': '-',
+  '-': '+',
+  '&&': '||',
+  '||': '&&',
 }
 
 /** Statements without which the program does the same, if later or with more memory. */

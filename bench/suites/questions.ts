@@ -102,7 +102,10 @@ function listQuestions({ longRun, group }: History): Kinds {
   const inbound = ['verdict=accepted', 'verdict=stale', 'verdict=conflict']
   return {
     list: [
-      ...['/runs', '/events', '/deliveries', '/failures'],
+      '/runs',
+      '/events',
+      '/deliveries',
+      '/failures',
       ...[...runsBy, ...more, ...since].map((each) => `/runs?${each}`),
       ...events.map((each) => `/events?${each}`),
       ...inbound.map((each) => `/deliveries?${each}`),

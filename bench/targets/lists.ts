@@ -68,8 +68,13 @@ function makeAsks(count: number, most: number): EffectAsk[] {
     const asked = { path: `/in/${position}.bak`, bytes: 10, modifiedAt: '2026-01-01T00:00:00Z' }
     return {
       step: { ...step, ...state, startedAt: now, finishedAt: null, dueAt: null },
-      ...{ class: 'delete', operation: 'files.delete', workflow: WORKFLOW, account: 'default', storage: 'storage_a' },
-      ...{ asked, limits: [limit] },
+      class: 'delete',
+      operation: 'files.delete',
+      workflow: WORKFLOW,
+      account: 'default',
+      storage: 'storage_a',
+      asked,
+      limits: [limit],
     }
   })
 }

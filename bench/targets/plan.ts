@@ -8,8 +8,14 @@ import { readMemory } from '../processes/read-memory.ts'
 
 const AT = Date.UTC(2026, 0, 1)
 const EVENT: EventRecord = {
-  ...{ id: 'evt_1', account: 'default', type: 'bench.many', origin: 'webhook', stream: 0, seq: 1 },
-  ...{ createdAt: AT, receivedAt: AT },
+  id: 'evt_1',
+  account: 'default',
+  type: 'bench.many',
+  origin: 'webhook',
+  stream: 0,
+  seq: 1,
+  createdAt: AT,
+  receivedAt: AT,
   body: JSON.stringify({ id: 'evt_1', type: 'bench.many', created: '2026-01-01T00:00:00Z', data: {} }),
 }
 const PAGE = 100

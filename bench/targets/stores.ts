@@ -53,7 +53,12 @@ async function deliver(
   const now = Date.now()
   const event = { id: `evt_${randomUUID()}`, type: 'file.created', created: '2026-01-05T09:31:13.000Z' }
   const receipt = await store.saveDelivery({
-    ...{ id: newId('dlv', now), endpointId: 'end_bench', account, receivedAt: now, event, facts: {} },
+    id: newId('dlv', now),
+    endpointId: 'end_bench',
+    account,
+    receivedAt: now,
+    event,
+    facts: {},
     body: JSON.stringify(event).padEnd(BODY_BYTES),
     workflows: [threeSteps.id],
     priorities: { [threeSteps.id]: priority },

@@ -40,8 +40,10 @@ export class DemoStage implements AsyncDisposable {
   /** Starts the service and the app, and registers the app's endpoint at the service. */
   static async open(folder: string): Promise<DemoStage> {
     const sandbox = await startSandbox({
-      ...{ dir: join(folder, 'service'), plan: 'unlimited' },
-      ...{ clock: 'manual', startAt: systemClock.now() - YEAR_MS },
+      dir: join(folder, 'service'),
+      plan: 'unlimited',
+      clock: 'manual',
+      startAt: systemClock.now() - YEAR_MS,
     })
     for (const path of OLD_EXPORTS) await sandbox.storage('storage_a').put(path, 'an export of last year\n')
     await sandbox.clock.followMachine()

@@ -11,8 +11,15 @@ function writeCreator(folder: string): void {
   mkdirSync(folder, { recursive: true })
   copyFileSync(join(import.meta.dirname, BIN), join(folder, BIN))
   const manifest = {
-    ...{ name: 'create-upshot', version, description: 'Makes a project of Upshot: npm create upshot <folder>' },
-    ...{ license, type, engines, repository, bin: { 'create-upshot': `./${BIN}` }, files: [BIN] },
+    name: 'create-upshot',
+    version,
+    description: 'Makes a project of Upshot: npm create upshot <folder>',
+    license,
+    type,
+    engines,
+    repository,
+    bin: { 'create-upshot': `./${BIN}` },
+    files: [BIN],
     dependencies: { upshot: version },
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

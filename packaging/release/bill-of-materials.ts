@@ -17,7 +17,9 @@ export interface BillOfMaterials {
  */
 export function describeMaterials(root: string): BillOfMaterials {
   const text = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx'], {
-    ...{ cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 },
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
   })
   const all: BillOfMaterials = JSON.parse(text)
   const left = new Set(all.components.filter(isForDevelopment).map((component) => component['bom-ref']))

@@ -99,7 +99,12 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
   const broken = () => listBroken(engine, secrets)
   const health = createHealth(checks, { warnings: () => broken().map(describeBroken) })
   const metrics = openMetrics(config, {
-    ...{ store, clock, notices, plan, health, commits },
+    store,
+    clock,
+    notices,
+    plan,
+    health,
+    commits,
     slots: engine ? () => ({ total: config.slots, busy: engine.load.busy }) : null,
     memory: () => engine?.load.memory ?? null,
     intake: plan.receive ? () => receiver.load : null,
@@ -114,10 +119,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     hours: new HourCounter({ store: aside, clock, publish }),
     beat: new ProcessBeat({ store, clock, broken }),
     sealer: new Sealer({ store, clock, publish, keepAnchor: keepAnchorIn(config) }),
-    sweeper: new Sweeper(config.reconcile ?? [], {
-      ...{ store, clock, publish, owner: newId('wrk', clock.now()), approvals: config.guardPolicy.approvals },
-      filesOf: sweepFiles(config, { store, clock, publish, embedded: hooks.embedded }),
-    }),
+    sweeper: openSweeper(config, { store, clock, publish, embedded: hooks.embedded }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,
@@ -133,6 +135,18 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
       }),
     }),
   }
+}
+
+function openSweeper(config: Config, parts: Parameters<typeof sweepFiles>[1]): Sweeper {
+  const { store, clock, publish } = parts
+  return new Sweeper(config.reconcile ?? [], {
+    store,
+    clock,
+    publish,
+    owner: newId('wrk', clock.now()),
+    approvals: config.guardPolicy.approvals,
+    filesOf: sweepFiles(config, parts),
+  })
 }
 
 /** Modules that are told; a folder with more has one fault. */

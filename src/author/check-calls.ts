@@ -69,8 +69,12 @@ const files = must('a list of files with `service` and `id`', (value) =>
 const limits = { 'retry?': object, 'timeout?': duration }
 const effects = { ...limits, 'effect?': effect, 'target?': text, 'input?': any, 'once?': flag, 'dry?': code }
 const rules = {
-  ...{ 'timezone?': text, 'catchUp?': any, 'within?': duration },
-  ...{ 'overlap?': any, 'account?': any, 'accounts?': any },
+  'timezone?': text,
+  'catchUp?': any,
+  'within?': duration,
+  'overlap?': any,
+  'account?': any,
+  'accounts?': any,
 }
 const awaited = { on: type, 'where?': object, timeout: duration }
 const orHook =
@@ -92,7 +96,10 @@ export const STEPS = signaturesOf({
   schedule: {
     name: text,
     schedule: options({
-      ...{ workflow, 'input?': any, 'cron?': text, 'at?': moment },
+      workflow,
+      'input?': any,
+      'cron?': text,
+      'at?': moment,
       ...rules,
     }),
   },
@@ -101,7 +108,12 @@ export const STEPS = signaturesOf({
   approve: {
     name,
     question: options({
-      ...{ ask: any, 'show?': any, 'deletes?': files, 'answer?': schema, 'by?': text, 'needs?': any },
+      ask: any,
+      'show?': any,
+      'deletes?': files,
+      'answer?': schema,
+      'by?': text,
+      'needs?': any,
       'timeout?': duration,
     }),
   },

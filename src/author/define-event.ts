@@ -67,7 +67,9 @@ export function defineEvent<
   const { file, fromFile } = shape
   const definition = {
     kind: 'event' as const,
-    ...{ type, data: schema, keys: { ...shape.keys } as EventDefinition['keys'] },
+    type,
+    data: schema,
+    keys: { ...shape.keys } as EventDefinition['keys'],
     ...(file === undefined ? {} : { file: file as EventDefinition['file'] & {} }),
     ...(fromFile === undefined ? {} : { fromFile }),
   }

@@ -14,8 +14,21 @@ export type WaitFor = (typeof WAITS)[number]
  * `lost` a session that ended without one.
  */
 const REPEATS = [
-  ...['08', '25006', '25P03', '40001', '40P01', '53100', '53200', '53300', '53400'],
-  ...['55P03', '57014', '57P01', '57P02', '57P03', 'lost'],
+  '08',
+  '25006',
+  '25P03',
+  '40001',
+  '40P01',
+  '53100',
+  '53200',
+  '53300',
+  '53400',
+  '55P03',
+  '57014',
+  '57P01',
+  '57P02',
+  '57P03',
+  'lost',
 ] as const
 
 /** The fate of a commit whose answer was lost, as the server told it; `unknown`: it did not. */
@@ -31,7 +44,9 @@ export interface CommitSpread {
 
 const WAIT_BOUNDS = { deliveries: WAIT_SECONDS, steps: WAIT_SECONDS, session: WAIT_SECONDS }
 const BOUNDS = {
-  ...{ seconds: COMMIT_SECONDS, syncSeconds: COMMIT_SECONDS, writes: COMMIT_WRITES },
+  seconds: COMMIT_SECONDS,
+  syncSeconds: COMMIT_SECONDS,
+  writes: COMMIT_WRITES,
   ...(WAIT_BOUNDS satisfies Record<WaitFor, readonly number[]>),
   hintSeconds: WAIT_SECONDS,
 } as const

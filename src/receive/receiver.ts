@@ -102,7 +102,8 @@ export class Receiver {
     const callbacks = new Callbacks(endpoints)
     const find = (token: string) => callbacks.find(token)
     const handler = new DeliveryHandler({
-      ...{ clock, publish },
+      clock,
+      publish,
       find: {
         hooks: (path) => openEndpoint(endpoints, path),
         callbacks: (token) => callbacks.open(token),

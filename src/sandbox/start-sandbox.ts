@@ -123,9 +123,22 @@ function present(parts: SandboxParts, servers: Servers): Sandbox {
     return stopped
   }
   return {
-    ...{ clock, settings, keys, webhooks, events, deliveries, transfers, faults, audit, snapshots, probe },
+    clock,
+    settings,
+    keys,
+    webhooks,
+    events,
+    deliveries,
+    transfers,
+    faults,
+    audit,
+    snapshots,
+    probe,
     reset: (options) => snapshots.reset(options),
-    ...{ url: `${origin}/v1`, origin, downloadOrigin, stop },
+    url: `${origin}/v1`,
+    origin,
+    downloadOrigin,
+    stop,
     storage: (name) => storages[name],
     [Symbol.asyncDispose]: stop,
   }

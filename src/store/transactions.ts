@@ -94,8 +94,14 @@ const setup = {
 }
 
 const safety = {
-  ...{ stopEffects, resumeEffects, beginByHand, endByHand },
-  ...{ carryOutDecision, startPlanned, addApprover, removeApprover },
+  stopEffects,
+  resumeEffects,
+  beginByHand,
+  endByHand,
+  carryOutDecision,
+  startPlanned,
+  addApprover,
+  removeApprover,
   /**
    * Lets effects that the guard holds ask again. Wakes the first of their runs, and returns how
    * many; `carryOutDecision` wakes the rest.

@@ -54,7 +54,13 @@ export class People {
     const { only, answer, by = 'tester', reason = null, roles } = options
     const text = verdict === 'approved' ? checkAnswer(found, answer) : null
     const words: Decision = {
-      ...{ approval: id, verdict, actor: by, reason, hash: found.hash, answer: text, signature: null },
+      approval: id,
+      verdict,
+      actor: by,
+      reason,
+      hash: found.hash,
+      answer: text,
+      signature: null,
       only: only?.map((number) => ({ from: number, to: number })) ?? null,
     }
     const key = await this.#register(by, roles ?? (found.role === null ? [] : [found.role]))
@@ -101,7 +107,13 @@ export class People {
     const { id, kind, status, workflow, why, expiresAt, question } = approval
     const items = await this.#store.listApprovalItems({ approval: id, limit: ALL })
     return {
-      ...{ id, kind, status, workflow, why, expiresAt, show: question?.show ?? null },
+      id,
+      kind,
+      status,
+      workflow,
+      why,
+      expiresAt,
+      show: question?.show ?? null,
       items: items
         .filter(({ state }) => state === 'open')
         .map(({ number, target, asked, runId, step }) => ({ number, target, asked, runId, step })),

@@ -121,7 +121,14 @@ export class RunBook {
     const steps = this.#steps.get(id) ?? []
     const logs = this.#logs.get(id) ?? []
     return {
-      ...{ id, workflow, account, handler, status, reason, error, tags },
+      id,
+      workflow,
+      account,
+      handler,
+      status,
+      reason,
+      error,
+      tags,
       progress: progress && countsOf(progress),
       dueAt: status === 'waiting' ? dueAt : null,
       output: output === null ? null : JSON.parse(output),

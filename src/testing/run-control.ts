@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import type { IncomingDelivery } from '../core/incoming/delivery.ts'
 import { toJson } from '../core/json.ts'
 import { findObstacle, type RunOperation } from '../core/runs/run.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
@@ -8,6 +9,7 @@ import { listTickAccounts } from '../core/service/account.ts'
 import type { Store } from '../core/store/store.ts'
 import { isoTime } from '../core/time.ts'
 import type { TestEngine } from './engine/test-engine.ts'
+import type { SentEvent } from './world/test-events.ts'
 
 /** Runs that a pause holds, or its end releases, per commit. */
 const SLICE = 500
@@ -40,6 +42,27 @@ export class RunControl {
 
   constructor(parts: Parts) {
     this.#parts = parts
+  }
+
+  /** Saves an event as a receiver does, with the runs that it starts; returns their ids. */
+  async send(
+    event: SentEvent,
+    account: string,
+    plan: Pick<IncomingDelivery, 'workflows' | 'priorities'>,
+  ): Promise<readonly string[]> {
+    const { store, now } = this.#parts
+    const { id, type, created } = event
+    const { runs } = await store.saveDelivery({
+      id: newId('dlv', now()),
+      endpointId: 'end_testbed',
+      account,
+      receivedAt: now(),
+      event: { id, type, created },
+      body: JSON.stringify(event),
+      facts: {},
+      ...plan,
+    })
+    return runs
   }
 
   async start(workflow: string, input: unknown, account: string): Promise<string> {

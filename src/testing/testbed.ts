@@ -2,7 +2,6 @@ import type { EventDefinition } from '../author/define-event.ts'
 import type { Jsonify } from '../author/jsonify.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
 import type { ServiceEvent } from '../core/incoming/event.ts'
 import { DEFAULT_ACCOUNT } from '../core/service/account.ts'
 import type { Store } from '../core/store/store.ts'
@@ -83,8 +82,16 @@ export class Testbed extends Deciding implements AsyncDisposable {
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(
       {
-        ...{ ...parts, random, slots, workers, guard, cachePasses, openFiles },
-        ...{ workflows: () => workflows.all, crash: crash ?? null, work: new WorkUnderWay() },
+        ...parts,
+        random,
+        slots,
+        workers,
+        guard,
+        cachePasses,
+        openFiles,
+        workflows: () => workflows.all,
+        crash: crash ?? null,
+        work: new WorkUnderWay(),
       },
       patienceMs,
     )
@@ -119,12 +126,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
     { account = DEFAULT_ACCOUNT }: OfAccount = {},
   ): Promise<Sent> {
     const event = this.#events.make(what, data, this.now())
-    const { id, type, created } = event
-    const { runs } = await this.#store.saveDelivery({
-      ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account, receivedAt: this.now() },
-      ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {} },
-      ...this.#workflows.planRuns(type),
-    })
+    const runs = await this.#control.send(event, account, this.#workflows.planRuns(event.type))
     await this.#settle(runs)
     return { event, runs: runs.map((run) => this.#book.find(run)) }
   }

@@ -33,7 +33,9 @@ test('the rules are listed with what is wrong now, what was, and the state of th
   await store.saveAlertBook(RULE.name, { ...EMPTY_BOOK, ...book }, 0)
   const viewer = await makeToken('viewer')
   const rule = {
-    ...{ name: 'failures', when: 'run.failed', everyMs: 900_000 },
+    name: 'failures',
+    when: 'run.failed',
+    everyMs: 900_000,
     channels: [{ name: 'ops', kind: 'slack', sentAt: '1970-01-01T00:00:03.500Z', error: 'it answered 500' }],
     open: [{ id: 'grp_1', command: 'upshot runs list', count: 3, lastSentAt: null, endedAt: null }],
     past: [{ id: 'grp_2', count: 9, endedAt: '1970-01-01T00:00:03.000Z' }],
@@ -61,7 +63,12 @@ test('the overview counts a refused delivery, and no probe of our own', async ()
   const now = clock.now()
   for (const verdict of ['probe', 'bad_signature'] as const) {
     await store.saveRefusal({
-      ...{ id: newId('dlv', now), endpointId: null, receivedAt: now, verdict, bodyBytes: 1, facts: {} },
+      id: newId('dlv', now),
+      endpointId: null,
+      receivedAt: now,
+      verdict,
+      bodyBytes: 1,
+      facts: {},
     })
   }
   expect(await get('/overview', await makeToken('viewer'))).toMatchObject({ received: { refused: 1, accepted: 0 } })

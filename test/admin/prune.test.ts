@@ -5,8 +5,13 @@ import { startTestApp } from '../support/test-app.ts'
 import { startConsole, testSurroundings } from './support/start-console.ts'
 
 const NEVER = {
-  ...{ failures: null, refusals: null, deliveries: null, payloads: null },
-  ...{ audit: null, effects: null, files: null },
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+  files: null,
 }
 
 test('a prune removes what is older than its age, and its row says who asked and for what', async () => {

@@ -45,7 +45,8 @@ test('a dry run of a change of an endpoint or an account answers what would be s
     expect({ path, ...(await send(method, path, { ...body, isDryRun: true })) }).toMatchObject({ path, status: 200 })
   const request = { method: 'POST', body: '{"isDryRun":true}' }
   expect(await (await ask('/endpoints/shop/rotate', request)).json()).toMatchObject({
-    ...{ secret: null, endpoint: { secrets: { length: 2 } } },
+    secret: null,
+    endpoint: { secrets: { length: 2 } },
   })
   expect([await store.listEndpoints(), await store.listAccounts()]).toEqual([before, []])
   expect(await store.listActions({ limit: 9 })).toEqual([])

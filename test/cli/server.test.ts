@@ -388,7 +388,8 @@ test('what belongs to the machine of the app says so at a server', async () => {
   for (const command of ['migrate', 'move', 'reseal']) {
     const { exit, json } = await upshot('db', command)
     expect({ command, exit, message: json.error.message }).toMatchObject({
-      ...{ command, exit: 2 },
+      command,
+      exit: 2,
       message: expect.stringContaining('on the machine of the app'),
     })
   }

@@ -13,8 +13,14 @@ const HOUR = 3_600_000
 const ID = 'hok_00000000000000000000000001'
 const SECRET = 'canary-secret-of-a-scanner'
 const hook: Omit<Hook, 'runId' | 'step'> = {
-  ...{ id: ID, account: 'default', ask: null, data: { type: 'object' }, isMany: false },
-  ...{ sign: { scheme: SCHEME_PRESETS.hex, secret: SECRET }, openedAt: NOW, expiresAt: NOW + HOUR },
+  id: ID,
+  account: 'default',
+  ask: null,
+  data: { type: 'object' },
+  isMany: false,
+  sign: { scheme: SCHEME_PRESETS.hex, secret: SECRET },
+  openedAt: NOW,
+  expiresAt: NOW + HOUR,
 }
 const opened = checkpoint('scan', { kind: 'hook', effect: 'read', target: ID, position: 0 })
 const waiting = checkpoint('scanned', { kind: 'wait', status: 'waiting', output: null, finishedAt: null, position: 1 })

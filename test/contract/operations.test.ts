@@ -151,7 +151,10 @@ describeStores((test, open) => {
     const { store } = await open()
     for (const n of [1, 2, 3]) await store.saveDelivery(incoming(`evt_${n}`, { workflows: [], receivedAt: NOW - n }))
     const plan = {
-      ...{ id: newId('opr', NOW), filter: { until: NOW }, perSecond: null, createdAt: NOW },
+      id: newId('opr', NOW),
+      filter: { until: NOW },
+      perSecond: null,
+      createdAt: NOW,
       kind: 'replay' as const,
       routes: [{ eventType: '*', workflow: 'one' }],
       operator: { actor: 'web:ada', role: 'operator' as const, from: '', reason: null },

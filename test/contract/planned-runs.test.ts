@@ -98,7 +98,9 @@ describeStores((test, open) => {
     await asOperator(store, operator, { now: () => NOW }).startPlanned(plan, word, NOW)
     const [row] = await store.listActions({ limit: 1 })
     expect(row).toMatchObject({
-      ...{ action: 'event.replay_plan', target: 'evt_1', outcome: 'done' },
+      action: 'event.replay_plan',
+      target: 'evt_1',
+      outcome: 'done',
       parameters: { run: RUN, approval: APPROVAL, effects: 2, as: 'anna' },
     })
   })

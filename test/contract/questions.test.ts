@@ -12,8 +12,15 @@ import { wordOf } from './support/word-of.ts'
 const DAY = 86_400_000
 const file = { path: '/a', bytes: 5, modifiedAt: null }
 const question: Question = {
-  ...{ workflow: 'follow-up', account: 'default', ask: 'Go on?', show: { batch: 7 }, answer: null },
-  ...{ needs: 1, role: null, openedAt: NOW, expiresAt: NOW + DAY },
+  workflow: 'follow-up',
+  account: 'default',
+  ask: 'Go on?',
+  show: { batch: 7 },
+  answer: null,
+  needs: 1,
+  role: null,
+  openedAt: NOW,
+  expiresAt: NOW + DAY,
   effects: [{ step: 'files.delete[storage_a:a]', target: 'storage_a:a', asked: file }],
 }
 const open = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
@@ -38,7 +45,13 @@ describeStores((test, openStore) => {
     const { lease, id } = await ask(store)
     expect(await statusOf(store, lease)).toBe('waiting')
     expect(await store.findApproval(id, NOW)).toMatchObject({
-      ...{ kind: 'question', status: 'open', why: 'Go on?', items: 1, openItems: 1, runs: 1, bytes: 5 },
+      kind: 'question',
+      status: 'open',
+      why: 'Go on?',
+      items: 1,
+      openItems: 1,
+      runs: 1,
+      bytes: 5,
       question: { runId: lease.runId, step: 'ask', show: { batch: 7 }, answer: null },
     })
     expect(await store.listApprovalItems({ approval: id, limit: 9 })).toMatchObject([
@@ -51,11 +64,15 @@ describeStores((test, openStore) => {
     const { store } = await openStore()
     const { lease, id } = await ask(store)
     expect(await store.decideApproval(await wordOf(store, id, { answer: '{"n":1}' }), NOW)).toMatchObject({
-      ...{ status: 'approved', granted: 1, woken: 1 },
+      status: 'approved',
+      granted: 1,
+      woken: 1,
     })
     expect(await statusOf(store, lease)).toBe('pending')
     expect(await store.findQuestion(lease.runId, 'ask', NOW)).toMatchObject({
-      ...{ status: 'approved', answer: '{"n":1}', votes: [{ actor: 'anna', verdict: 'approved', answer: '{"n":1}' }] },
+      status: 'approved',
+      answer: '{"n":1}',
+      votes: [{ actor: 'anna', verdict: 'approved', answer: '{"n":1}' }],
     })
     expect(await told(store)).toContainEqual(['upshot.approval.closed', 'approved'])
   })

@@ -87,7 +87,11 @@ describeStores((test, open) => {
     const plan = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => `effect ${index}`))
     await store.endPlanned(large, { reason: 'would fail', plan: await store.packOutput(plan) }, NOW + 6)
     expect(await store.findRun(small.runId)).toMatchObject({
-      ...{ status: 'planned', reason: 'would complete', output: '{"effects":[]}', error: null, finishedAt: NOW + 5 },
+      status: 'planned',
+      reason: 'would complete',
+      output: '{"effects":[]}',
+      error: null,
+      finishedAt: NOW + 5,
     })
     expect(await store.findRun(large.runId)).toMatchObject({ status: 'planned', output: null, apartBytes: plan.length })
     expect(await store.readOutput(large.runId, null)).toBe(plan)

@@ -15,8 +15,18 @@ const KEY = { account: 'default', storage: 'storage_a' } as const
 const PLAN = { ...KEY, path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'events' } as const
 
 const FINDING: FileFinding = {
-  ...{ ...KEY, file: 'fil_1', type: 'file.created', state: 'found', sweep: 2, foundAt: NOW, path: '/a', entry: '{}' },
-  ...{ reason: null, approval: null, event: null, lateEvent: null },
+  ...KEY,
+  file: 'fil_1',
+  type: 'file.created',
+  state: 'found',
+  sweep: 2,
+  foundAt: NOW,
+  path: '/a',
+  entry: '{}',
+  reason: null,
+  approval: null,
+  event: null,
+  lateEvent: null,
 }
 
 function listed(file: string, part: Partial<ListedFile> = {}): ListedFile {
@@ -179,7 +189,12 @@ describeStores((test, open) => {
     const { version, state } = await seeThree(store)
     const complete = state.complete.map((sweep) => ({ ...sweep, startedAt: NOW - 50 * DAY }))
     const tell = (file: string, part: Partial<FileEvent> = {}) => ({
-      ...{ ...KEY, file, type: 'file.created', event: `evt_${file}`, at: old, ...part },
+      ...KEY,
+      file,
+      type: 'file.created',
+      event: `evt_${file}`,
+      at: old,
+      ...part,
     })
     const events = [
       tell('fil_1'),

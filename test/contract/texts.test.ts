@@ -31,8 +31,15 @@ async function liveOfAnna(store: Store): Promise<string> {
   await store.completeRun(lease, JSON.stringify(data), NOW)
   await store.recordAction(
     {
-      ...{ actor: 'ben', role: 'admin', origin: 'cli', from: 'here', reason: 'Anna Meier asked', at: NOW },
-      ...{ action: 'run.retry', target: lease.runId, parameters: {} },
+      actor: 'ben',
+      role: 'admin',
+      origin: 'cli',
+      from: 'here',
+      reason: 'Anna Meier asked',
+      at: NOW,
+      action: 'run.retry',
+      target: lease.runId,
+      parameters: {},
     } as never,
     'done',
   )
@@ -59,9 +66,24 @@ describeStores((test, openStore) => {
     const found = new Set(places.map(({ table, column }) => `${table}.${column}`.replace('event_body', 'event')))
     expect(found).toEqual(
       new Set([
-        ...['event.body', 'delivery.facts', 'outcome.output', 'run_log.message', 'run_log.facts', 'run_tag.value'],
-        ...['step.output', 'step.target', 'step.key', 'step_failure.error', 'step_failure.key', 'large_output.packed'],
-        ...['effect.operation', 'effect.target', 'effect.path', 'effect.step', 'effect.asked', 'effect.before'],
+        'event.body',
+        'delivery.facts',
+        'outcome.output',
+        'run_log.message',
+        'run_log.facts',
+        'run_tag.value',
+        'step.output',
+        'step.target',
+        'step.key',
+        'step_failure.error',
+        'step_failure.key',
+        'large_output.packed',
+        'effect.operation',
+        'effect.target',
+        'effect.path',
+        'effect.step',
+        'effect.asked',
+        'effect.before',
         'audit.reason',
       ]),
     )

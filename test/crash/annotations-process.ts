@@ -34,8 +34,15 @@ const workflows = new Map<string, AnyWorkflow>([mirror, ...lines].map((workflow)
 const store = await openPlace(JSON.parse(process.argv[2] ?? ''))
 const { publish } = createNoticeBus()
 const worker = new Worker({
-  ...{ store, publish, clock: systemClock, random: Math.random, guard: DEFAULT_POLICY },
-  ...{ slots: 10, drainMs: 1_000, beatMs: 100, pollMs: 50 },
+  store,
+  publish,
+  clock: systemClock,
+  random: Math.random,
+  guard: DEFAULT_POLICY,
+  slots: 10,
+  drainMs: 1_000,
+  beatMs: 100,
+  pollMs: 50,
   findWorkflow: (id) => workflows.get(id),
   filesFor: () => ({}) as FilesApi,
   routes: () => [],

@@ -11,8 +11,14 @@ import { mood } from './support/open-dashboard.ts'
 const { inBrowser, label, open } = browserTests()
 
 const KEPT = {
-  ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
-  ...{ audit: null, effects: null, files: null },
+  runs: null,
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+  files: null,
 }
 
 inBrowser(`a login link logs in once${label}`, async () => {
@@ -326,8 +332,17 @@ inBrowser(`a search is kept under a name, found again, and forgotten${label}`, a
 })
 
 const PLACES = [
-  ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules'],
-  ...['approvals', 'effects', 'system'],
+  '',
+  'runs',
+  'failures',
+  'events',
+  'inbound',
+  'endpoints',
+  'workflows',
+  'schedules',
+  'approvals',
+  'effects',
+  'system',
 ]
 inBrowser(`the dialog of a prune says how much would go before it asks${label}`, async () => {
   const day = 86_400_000

@@ -50,14 +50,17 @@ inBrowser(`a schedule is added, edited and filled by its forms${label}`, async (
   await fill('Add…', { Name: 'acme-nightly', Workflow: 'count-reports', ...times, 'Input as JSON': '2' }, 'Add')
   await page.getByRole('heading', { name: 'acme-nightly' }).waitFor()
   expect(await app.store.findSchedule('acme-nightly')).toMatchObject({
-    ...{ workflow: 'count-reports', input: '2', owner: 'person' },
+    workflow: 'count-reports',
+    input: '2',
+    owner: 'person',
     plan: { expression: '30 2 * * *', timezone: 'Europe/Berlin' },
   })
 
   await fill('Edit…', { 'Cron line': '0 4 * * 1', 'Input as JSON': '7' }, 'Save')
   await page.getByText('0 4 * * 1').waitFor()
   expect(await app.store.findSchedule('acme-nightly')).toMatchObject({
-    ...{ input: '7', plan: { expression: '0 4 * * 1', timezone: 'Europe/Berlin' } },
+    input: '7',
+    plan: { expression: '0 4 * * 1', timezone: 'Europe/Berlin' },
   })
 
   await fill('Backfill…', { From: '2026-01-01T00:00', To: '2026-01-20T00:00' }, 'Begin the backfill')

@@ -6,15 +6,35 @@ import { browserTests, LOOKS, walkTo } from './support/in-browser.ts'
 const { inBrowser, label, open: openPage } = browserTests()
 
 const PLACES = [
-  ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules', 'approvals', 'effects'],
-  ...['system', 'system?tab=operations', 'system?tab=alerts', 'system?tab=audit', 'system?tab=accounts'],
-  ...['system?tab=access', 'events/evt_report1', 'endpoints/sandbox', 'workflows/copy-report', 'history?of=fil_1'],
+  '',
+  'runs',
+  'failures',
+  'events',
+  'inbound',
+  'endpoints',
+  'workflows',
+  'schedules',
+  'approvals',
+  'effects',
+  'system',
+  'system?tab=operations',
+  'system?tab=alerts',
+  'system?tab=audit',
+  'system?tab=accounts',
+  'system?tab=access',
+  'events/evt_report1',
+  'endpoints/sandbox',
+  'workflows/copy-report',
+  'history?of=fil_1',
 ]
 
 /** Elements that were there may move by this much when the answers come; 0.1 is called good. */
 const MAX_SHIFT = 0.02
 const BROKEN = {
-  ...{ type: 'urn:upshot:store_unavailable', title: 'Store unavailable', status: 503, code: 'store_unavailable' },
+  type: 'urn:upshot:store_unavailable',
+  title: 'Store unavailable',
+  status: 503,
+  code: 'store_unavailable',
   detail: 'The database does not answer.',
   fix: 'Look at the disk.',
 }

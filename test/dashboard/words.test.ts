@@ -180,7 +180,10 @@ test('the steps of two runs are compared by key, with what each gave', () => {
     [made('read', 1), failed('copy'), made('old', 1)],
   )
   expect(compared.map(({ key, standing }) => `${key} ${standing}`)).toEqual([
-    ...['read same', 'copy differs', 'tell only_here', 'old only_there'],
+    'read same',
+    'copy differs',
+    'tell only_here',
+    'old only_there',
   ])
   expect(compared[1]?.changes.map(({ path }) => path)).toEqual(['status', 'error', 'result'])
 })
@@ -195,7 +198,10 @@ test('a step of a graph is right of all before it, and a way back moves nothing'
   ]
   const places = placeNodes({ nodes, edges: edges.map(([from = '', to = '']) => ({ from, to })) })
   expect([...places].map(([name, { column, row }]) => `${name} ${column},${row}`)).toEqual([
-    ...['read 0,0', 'copy 1,0', 'check 1,1', 'tell 2,0'],
+    'read 0,0',
+    'copy 1,0',
+    'check 1,1',
+    'tell 2,0',
   ])
 })
 

@@ -10,10 +10,32 @@ const MAX_COLUMNS = 100
 const MAX_WORDS = 1500
 
 const AT_THE_TOP = new Set([
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json'],
-  ...['vitest.config.ts', 'vitest.long.config.ts', 'Dockerfile', 'compose.yml'],
-  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'SECURITY.md', 'SUPPORT.md'],
-  ...['src', 'test', 'bench', 'config', 'docs', 'examples', 'packaging', 'site', 'style', 'templates', 'workflows'],
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'biome.json',
+  'vitest.config.ts',
+  'vitest.long.config.ts',
+  'Dockerfile',
+  'compose.yml',
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'SECURITY.md',
+  'SUPPORT.md',
+  'src',
+  'test',
+  'bench',
+  'config',
+  'docs',
+  'examples',
+  'packaging',
+  'site',
+  'style',
+  'templates',
+  'workflows',
 ])
 
 test('every link leads to a file that exists, and to a heading in it', () => {

@@ -17,7 +17,10 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 /** Placeholders for things in the sandbox, and the list that each is the last of. */
 const NEWEST: Record<string, string> = {
-  ...{ 'sandbox-key': '/keys', transfer: '/transfers', webhook: '/webhooks', fault: '/faults' },
+  'sandbox-key': '/keys',
+  transfer: '/transfers',
+  webhook: '/webhooks',
+  fault: '/faults',
 }
 const hasPython = spawnSync('python3', ['--version']).status === 0
 const hasCurl = spawnSync('curl', ['--version']).status === 0
@@ -54,8 +57,13 @@ beforeAll(async () => {
   endCommands = await serveCommands(bin)
   environment = {
     ...CHILD_ENVIRONMENT,
-    ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC' },
-    ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
+    PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: folder,
+    TZ: 'UTC',
+    UPSHOT_PORT: '0',
+    UPSHOT_ADMIN_PORT: '0',
+    UPSHOT_SANDBOX_PORT: '0',
+    UPSHOT_SANDBOX_DOWNLOAD_PORT: '0',
   }
 })
 
@@ -77,7 +85,9 @@ test('every test among the blocks of the guides passes', () => {
   const tests = paths.filter((path) => path.endsWith('.test.ts'))
   expect(tests.length).toBeGreaterThan(0)
   const { stdout, status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...tests], {
-    ...{ cwd: project, encoding: 'utf8', env: environment },
+    cwd: project,
+    encoding: 'utf8',
+    env: environment,
   })
   expect([status, status === 0 ? '' : stdout]).toEqual([0, ''])
 })
@@ -97,7 +107,9 @@ describe('with an app at work', () => {
 
   beforeAll(async () => {
     const child = spawn(process.execPath, [CLI, 'dev'], {
-      ...{ cwd: project, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+      cwd: project,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
     log = followLog(child)
     stop = () => {
@@ -174,7 +186,9 @@ describe('with an app at work', () => {
   /** Only known once the blocks before it have made the endpoint. */
   function learnerUrl(receiver: string): string {
     const { stdout } = spawnSync('upshot', ['endpoints', 'show', 'learner', '--json'], {
-      ...{ cwd: project, env: environment, encoding: 'utf8' },
+      cwd: project,
+      env: environment,
+      encoding: 'utf8',
     })
     const { url } = JSON.parse(stdout).data
     return url.replace(/^https?:\/\/[^/]+/, receiver)

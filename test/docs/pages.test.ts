@@ -113,7 +113,10 @@ test('docs/commands.md explains every exit code', () => {
 
 /** Settings of the project file, those of `receive` aside. */
 const SETTINGS = [
-  ...['workflows', 'slots', 'drain', 'publicUrl'],
+  'workflows',
+  'slots',
+  'drain',
+  'publicUrl',
   ...['runs', 'failures', 'refusals', 'deliveries', 'payloads'].map((name) => `retention.${name}`),
 ]
 

@@ -19,8 +19,12 @@ const run = promisify(execFile)
 
 /** Pages of each kind: the front page, prose, wide tables, a decision, source code. */
 const INSPECTED = [
-  ...['/', '/tutorial.html', '/concepts.html', '/configuration.html', '/decisions/001-answer-after-commit.html'],
-  ...['/source/workflows/clean-up.workflow.ts.html'],
+  '/',
+  '/tutorial.html',
+  '/concepts.html',
+  '/configuration.html',
+  '/decisions/001-answer-after-commit.html',
+  '/source/workflows/clean-up.workflow.ts.html',
 ]
 
 /** For each word that somebody looks for: the page that has to be among the results. */

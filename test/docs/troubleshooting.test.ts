@@ -27,7 +27,8 @@ const REASONS = [
 
 /** Files in which runs come to wait; previews and ends of runs have reasons of their own. */
 const PLACES = [
-  ...['src/engine/{admit,claim,execute,pass,steps}/*.ts', 'src/core/runs/{admission,blame,run,step}.ts'],
+  'src/engine/{admit,claim,execute,pass,steps}/*.ts',
+  'src/core/runs/{admission,blame,run,step}.ts',
   'src/store/tables/limits/permits.ts',
 ]
 

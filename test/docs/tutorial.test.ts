@@ -19,8 +19,14 @@ const bin = join(folder, 'bin')
 const endCommands = await serveCommands(bin)
 const environment = {
   ...CHILD_ENVIRONMENT,
-  ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC', COLUMNS: '200' },
-  ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
+  PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
+  HOME: folder,
+  TZ: 'UTC',
+  COLUMNS: '200',
+  UPSHOT_PORT: '0',
+  UPSHOT_ADMIN_PORT: '0',
+  UPSHOT_SANDBOX_PORT: '0',
+  UPSHOT_SANDBOX_DOWNLOAD_PORT: '0',
 }
 
 let app: ChildProcess | undefined

@@ -24,39 +24,47 @@ interface Harm extends Guilt {
 const HARM: Record<string, Harm> = {
   'a loop without end': {
     step: 'await null; for (;;) {}',
-    ...{ cause: 'blocked', reason: 'its code blocked the engine at workflows/guilty.workflow.ts:7:' },
+    cause: 'blocked',
+    reason: 'its code blocked the engine at workflows/guilty.workflow.ts:7:',
   },
   'a pattern that backtracks in where': {
     where: "/^(a+)+$/.test('a'.repeat(40) + '!')",
-    ...{ cause: 'blocked', reason: 'its code blocked the engine at workflows/guilty.workflow.ts:6:' },
+    cause: 'blocked',
+    reason: 'its code blocked the engine at workflows/guilty.workflow.ts:6:',
   },
   'process.exit': {
     step: 'process.exit(1)',
-    ...{ cause: 'exited', reason: 'its code called process.exit(1) at workflows/guilty.workflow.ts:7:' },
+    cause: 'exited',
+    reason: 'its code called process.exit(1) at workflows/guilty.workflow.ts:7:',
   },
   'buffers without end': {
     step: 'const all = []; for (;;) all.push(Buffer.alloc(4_194_304, 1))',
-    ...{ cause: 'out_of_memory', reason: 'its code filled the memory at workflows/guilty.workflow.ts:7:' },
+    cause: 'out_of_memory',
+    reason: 'its code filled the memory at workflows/guilty.workflow.ts:7:',
   },
   'native memory without end': {
     step: `const { DatabaseSync } = await import('node:sqlite'); const db = new DatabaseSync(':memory:')
       db.exec('CREATE TABLE t (b)')
       for (;;) { db.exec('INSERT INTO t VALUES (randomblob(4000000))'); await new Promise(setImmediate) }`,
-    ...{ cause: 'out_of_memory', reason: 'its code filled the memory' },
+    cause: 'out_of_memory',
+    reason: 'its code filled the memory',
   },
   'memory without end, a little each time': {
     step: `const all = []; const cell = new Int32Array(new SharedArrayBuffer(4))
       for (;;) { all.push(new Array(1e4).fill({})); Atomics.wait(cell, 0, 0, 5) }`,
-    ...{ cause: 'out_of_memory', reason: 'its code filled the memory at workflows/guilty.workflow.ts:8:' },
+    cause: 'out_of_memory',
+    reason: 'its code filled the memory at workflows/guilty.workflow.ts:8:',
   },
   'memory without end': {
     step: 'const all = []; for (;;) all.push(new Array(1e6).fill({}))',
-    ...{ cause: 'out_of_memory', reason: 'its code filled the memory' },
+    cause: 'out_of_memory',
+    reason: 'its code filled the memory',
   },
   'one call that takes more than the heap': {
     step: `const all = 'one,'.repeat(1e7).split(','); const cell = new Int32Array(new SharedArrayBuffer(4))
       for (;;) { all.push('more'); Atomics.wait(cell, 0, 0, 5) }`,
-    ...{ cause: 'out_of_memory', reason: 'its code filled the memory at workflows/guilty.workflow.ts:8:' },
+    cause: 'out_of_memory',
+    reason: 'its code filled the memory at workflows/guilty.workflow.ts:8:',
     memoryMb: 2_048,
   },
 }

@@ -23,7 +23,9 @@ test('an app that only plans takes a signed webhook, only reads, and says what i
   expect(await deliver('evt_1')).toMatchObject({ status: 200 })
   const [run] = await runs(haveStatus({ planned: 1 }))
   expect(run).toMatchObject({
-    ...{ workflow: 'tidy', eventId: 'evt_1', error: null },
+    workflow: 'tidy',
+    eventId: 'evt_1',
+    error: null,
     reason: 'would complete: 2 deletes, 2 other effects, 1 refused outside its steps; nothing was done',
   })
   const plan = JSON.parse(run?.output ?? '')

@@ -14,7 +14,10 @@ const SECRETS = {
 }
 const OPEN = {
   SERVICE_BASE_URL: 'https://api.example.com/v1',
-  ...{ SERVICE_STORAGE_A: 'a', SERVICE_STORAGE_B: 'b', SERVICE_STORAGE_C: 'c', OWN: 'kept' },
+  SERVICE_STORAGE_A: 'a',
+  SERVICE_STORAGE_B: 'b',
+  SERVICE_STORAGE_C: 'c',
+  OWN: 'kept',
 }
 const NAMES = [...Object.keys(SECRETS), 'OWN']
 

@@ -51,7 +51,9 @@ test.skipIf(!hasOwnNode)('npm ci prints no wall of warnings where the machine ha
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'packaging/docs-api'])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true })
   const { stderr, status } = spawnSync('npm', ['ci', '--dry-run', '--ignore-scripts', '--offline'], {
-    ...{ cwd: folder, encoding: 'utf8', env: { ...CHILD_ENVIRONMENT, PATH: OWN_PATH, HOME: folder } },
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...CHILD_ENVIRONMENT, PATH: OWN_PATH, HOME: folder },
   })
   expect([status, stderr.split('\n').filter((line) => line.includes(' warn '))]).toEqual([0, []])
 })

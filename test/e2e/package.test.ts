@@ -36,8 +36,10 @@ const PACKED = [
 ]
 /** No settings of this machine, and the Node that runs the tests. */
 const ENVIRONMENT = {
-  ...{ ...CHILD_ENVIRONMENT, ...REGISTRY_ENVIRONMENT },
-  ...{ PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: process.env.HOME ?? '' },
+  ...CHILD_ENVIRONMENT,
+  ...REGISTRY_ENVIRONMENT,
+  PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
+  HOME: process.env.HOME ?? '',
 }
 
 let folder: string
@@ -53,7 +55,11 @@ function run(
   { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
 ): string {
   return execFileSync(command, args, {
-    ...{ cwd, encoding: 'utf8', stdio: 'pipe', env: { ...ENVIRONMENT, ...env }, maxBuffer: 64 * 1024 ** 2 },
+    cwd,
+    encoding: 'utf8',
+    stdio: 'pipe',
+    env: { ...ENVIRONMENT, ...env },
+    maxBuffer: 64 * 1024 ** 2,
   })
 }
 
@@ -84,7 +90,9 @@ beforeAll(() => {
   const install = ['install', '--package-lock-only', '--prefer-offline', '--no-audit', '--no-fund']
   run('npm', [...install, tarballPath], { cwd: project, env })
   const installed = spawnSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], {
-    ...{ cwd: project, encoding: 'utf8', env: { ...ENVIRONMENT, ...env } },
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...ENVIRONMENT, ...env },
   })
   expect(installed.status, installed.stderr).toBe(0)
   warnings = installed.stderr
@@ -269,7 +277,9 @@ test('upshot dev from the package deletes the source of a proven copy', { timeou
   const policy = join(dir, 'config/cleanup.ts')
   writeFileSync(policy, readFileSync(policy, 'utf8').replace("grace: '15m'", "grace: '1s'"))
   const child = spawn(join(dir, 'node_modules/.bin/upshot'), ['dev'], {
-    ...{ cwd: dir, env: { ...ENVIRONMENT, ...FREE_PORTS, CLEANUP_DELETES: 'yes' }, stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd: dir,
+    env: { ...ENVIRONMENT, ...FREE_PORTS, CLEANUP_DELETES: 'yes' },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const log = followLog(child)
@@ -278,7 +288,9 @@ test('upshot dev from the package deletes the source of a proven copy', { timeou
   const control = async (path: string, body: object) => {
     const headers = { 'content-type': 'application/json', 'x-sandbox-control': '1' }
     const response = await fetch(`${sandbox?.origin}/_sandbox${path}`, {
-      ...{ method: 'POST', headers, body: JSON.stringify(body) },
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
     })
     expect(response.status, await response.text()).toBeLessThan(300)
   }

@@ -11,7 +11,9 @@ import { makeProject } from '../support/start-process.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
 const ENVIRONMENT = {
-  ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_LOG_LEVEL: 'debug' },
+  UPSHOT_PORT: '0',
+  UPSHOT_ADMIN_PORT: '0',
+  UPSHOT_LOG_LEVEL: 'debug',
   ...NO_SERVICE_VARIABLES,
 }
 /** Each delivery logs two lines or more: several times what a pipe holds. */

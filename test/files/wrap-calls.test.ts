@@ -57,7 +57,11 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
     { operation: 'downloadUrl', effect: 'read', target: 'storage_a:x', keep: false, limits: {} },
     { operation: 'download', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
     {
-      ...{ operation: 'delete', effect: 'delete', target: 'storage_a:x', keep: true, limits: {} },
+      operation: 'delete',
+      effect: 'delete',
+      target: 'storage_a:x',
+      keep: true,
+      limits: {},
       facts: {
         asked: expect.objectContaining({ path: entry('x').path }),
         expect: null,

@@ -36,7 +36,8 @@ test('a release is written into manifest, lockfile and changelog, and its tag is
   prepareRelease(root, '0.2.0', '2026-12-01')
   expect(JSON.parse(read(root, 'package.json')).version).toBe('0.2.0')
   expect(JSON.parse(read(root, 'package-lock.json'))).toMatchObject({
-    ...{ version: '0.2.0', packages: { '': { version: '0.2.0' }, 'node_modules/x': { version: '7.0.0' } } },
+    version: '0.2.0',
+    packages: { '': { version: '0.2.0' }, 'node_modules/x': { version: '7.0.0' } },
   })
   expect(read(root, 'CHANGELOG.md')).toContain('## Unreleased\n\n## 0.2.0 (2026-12-01)\n\n- A word.\n\n## 0.1.0')
   expect(releaseNotes(root, 'v0.2.0')).toBe('- A word.')

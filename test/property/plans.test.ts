@@ -16,13 +16,37 @@ const body = eventBody('evt_1', 'file.created', {})
 const at = { createdAt: NOW, receivedAt: NOW, stream: 0, seq: 1 }
 const event: EventRecord = { ...at, id: 'evt_1', account: 'default', type: 'file.created', origin: 'webhook', body }
 const entry = (id: string) => ({
-  ...{ service: 'storage_a' as const, id, type: 'file' as const, name: id, path: `/${id}`, size: 1, mimeType: null },
-  ...{ createdAt: null, modifiedAt: null },
+  service: 'storage_a' as const,
+  id,
+  type: 'file' as const,
+  name: id,
+  path: `/${id}`,
+  size: 1,
+  mimeType: null,
+  createdAt: null,
+  modifiedAt: null,
 })
 
 const ACTS = [
-  ...['write', 'once', 'delete', 'caught', 'map', 'dry', 'files.delete', 'deleteAll', 'download', 'link'],
-  ...['send', 'wait', 'approve', 'sleep', 'read', 'get', 'together', 'invoke', 'continueAs'],
+  'write',
+  'once',
+  'delete',
+  'caught',
+  'map',
+  'dry',
+  'files.delete',
+  'deleteAll',
+  'download',
+  'link',
+  'send',
+  'wait',
+  'approve',
+  'sleep',
+  'read',
+  'get',
+  'together',
+  'invoke',
+  'continueAs',
 ] as const
 type Act = (typeof ACTS)[number]
 
@@ -99,7 +123,9 @@ test(`nothing happens in ${RUNS} plans of generated workflows`, { timeout: 600_0
     const { effects: found } = await previewRun(
       {
         reads: { listDeletes: async () => [], listRunEvents: async () => [], readOutput: async () => 'null' },
-        ...{ guard: DEFAULT_POLICY, files, filesFor: files.filesFor },
+        guard: DEFAULT_POLICY,
+        files,
+        filesFor: files.filesFor,
         borrow: async () => (borrows ? { output: 'null', run: 'run_1' } : null),
       },
       workflow,

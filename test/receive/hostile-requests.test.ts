@@ -113,18 +113,17 @@ test('a signed body with a byte order mark, or that is not UTF-8, is refused', a
 test('a body that other code has read is answered 500 and reported', async () => {
   const { store, clock, heard, notices, endpoint } = await createTestReceiver()
   const handler = new DeliveryHandler({
-    ...{ clock, publish: notices.publish },
+    clock,
+    publish: notices.publish,
     find: {
       hooks: (path) => openEndpoint({ store, intake: store, routes: () => [] }, path),
       callbacks: () => Promise.reject(new Error('no hook is named')),
     },
-    ...{
-      intakeLimit: new IntakeLimit({}, () => null),
-      peers: new Peers(1),
-      uploads: new UploadWatch({ minBytes: 1, everyMs: 1_000 }),
-      ledger: new RefusalLedger(store, notices.publish),
-      alarm: new SignatureAlarm(),
-    },
+    intakeLimit: new IntakeLimit({}, () => null),
+    peers: new Peers(1),
+    uploads: new UploadWatch({ minBytes: 1, everyMs: 1_000 }),
+    ledger: new RefusalLedger(store, notices.publish),
+    alarm: new SignatureAlarm(),
     recogniseProbe: () => null,
   })
   const server = createServer(async (request, response) => {

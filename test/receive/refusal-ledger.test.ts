@@ -18,7 +18,13 @@ test('P15: every refused request leaves a row with its verdict', async () => {
   await post('{}', {}, `${path}x`)
   await receiver.stop()
   expect((await store.listDeliveries({ limit: 20 })).map((row) => row.verdict).reverse()).toEqual([
-    ...['accepted', 'duplicate', 'conflict', 'bad_signature', 'bad_json', 'wrong_type', 'unknown_endpoint'],
+    'accepted',
+    'duplicate',
+    'conflict',
+    'bad_signature',
+    'bad_json',
+    'wrong_type',
+    'unknown_endpoint',
   ])
   expect((await store.tallyRefusals()).map(({ verdict, listed }) => [verdict, listed])).toEqual([
     ['bad_json', 1],

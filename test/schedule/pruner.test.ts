@@ -9,8 +9,14 @@ import { openTestStore } from '../support/test-store.ts'
 const DAY = 86_400_000
 
 const FOREVER: Retention = {
-  ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
-  ...{ audit: null, effects: null, files: null },
+  runs: null,
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+  files: null,
 }
 
 /** A store with `count` completed runs of three steps each. */

@@ -68,7 +68,11 @@ test('a test sees cron lines, schedules of code and later events, until they are
   expect(await t.schedules()).toEqual([
     { name: 'acme', ...hourly, next: new Date(NOW + HOUR) },
     {
-      ...{ name: expect.any(String), workflow: null, sends: 'order.late', cron: null, next: new Date(NOW + HOUR) },
+      name: expect.any(String),
+      workflow: null,
+      sends: 'order.late',
+      cron: null,
+      next: new Date(NOW + HOUR),
       input: expect.objectContaining({ type: 'order.late', data: { n: 7 } }),
     },
     { name: 'once', workflow: 'mirror', sends: null, cron: null, input: { folder: '/b' }, next: new Date(NOW + HOUR) },

@@ -35,17 +35,30 @@ export const configOf = (place: Place) =>
   })
 
 const PLANNED: NewSchedule = {
-  ...{ id: newId('sch', ENDED_AT), name: 'by-anna', owner: 'person', madeBy: 'anna', workflow: null },
+  id: newId('sch', ENDED_AT),
+  name: 'by-anna',
+  owner: 'person',
+  madeBy: 'anna',
+  workflow: null,
   plan: {
-    ...{ kind: 'once', at: ENDED_AT + HOUR_MS, accounts: ['default'] },
-    ...{ catchUp: 'latest', withinMs: 24 * HOUR_MS, overlap: 'queue' },
+    kind: 'once',
+    at: ENDED_AT + HOUR_MS,
+    accounts: ['default'],
+    catchUp: 'latest',
+    withinMs: 24 * HOUR_MS,
+    overlap: 'queue',
   },
   input: JSON.stringify({ type: 'file.planned', account: 'default', data: '{}' }),
 }
 
 const ACTION: Omit<AuditEntry, 'at'> = {
-  ...{ actor: 'anna', role: 'admin', origin: 'cli', from: 'here', reason: 'to be kept' },
-  ...{ action: 'workflow.pause', target: 'held', parameters: {} },
+  actor: 'anna',
+  role: 'admin',
+  from: 'here',
+  reason: 'to be kept',
+  action: 'workflow.pause',
+  target: 'held',
+  parameters: {},
 }
 
 const on = 'file.created'

@@ -16,7 +16,8 @@ export function listKept(): string[] {
 export function keptFiles(version: string): { sqlite: string; postgres: string; api: string } {
   const folder = join(KEPT, version)
   return {
-    ...{ sqlite: join(folder, 'upshot.db.gz'), postgres: join(folder, 'postgres.sql.gz') },
+    sqlite: join(folder, 'upshot.db.gz'),
+    postgres: join(folder, 'postgres.sql.gz'),
     api: join(folder, 'openapi.json.gz'),
   }
 }

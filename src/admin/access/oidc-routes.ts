@@ -126,7 +126,8 @@ class OidcProvider {
       scope: this.#options.scope,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
-      ...{ state, nonce },
+      state,
+      nonce,
     })
     return { address: address.href, memory: [verifier, state, nonce].join('.') }
   }
@@ -138,7 +139,10 @@ class OidcProvider {
     if (!pkceCodeVerifier || !expectedState || !expectedNonce)
       throw new UpshotError('unauthenticated', 'The cookie of this sign-in is damaged.')
     const tokens = await client.authorizationCodeGrant(await this.#find(), answer, {
-      ...{ pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true },
+      pkceCodeVerifier,
+      expectedState,
+      expectedNonce,
+      idTokenExpected: true,
     })
     const claims: Record<string, unknown> = { ...tokens.claims() }
     const named = ['preferred_username', 'email', 'sub'].map((claim) => claims[claim])

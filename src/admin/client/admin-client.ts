@@ -139,8 +139,12 @@ async function readTold({ body }: Response, { onProgress }: CallOptions): Promis
 }
 
 const CUT_OFF: Problem = {
-  ...{ type: 'urn:upshot:service_failed', title: 'The answer was cut off', status: 502, code: 'service_failed' },
-  ...{ detail: 'The connection ended before the answer.', request: '' },
+  type: 'urn:upshot:service_failed',
+  title: 'The answer was cut off',
+  status: 502,
+  code: 'service_failed',
+  detail: 'The connection ended before the answer.',
+  request: '',
   fix: 'Check whether it took effect, then ask again.',
 }
 

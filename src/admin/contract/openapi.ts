@@ -54,7 +54,9 @@ export function describeOpenapi(routes: RouteTable, { version, url }: Place): Js
 function describeOperation(path: string, spec: RouteSpec, components: Map<string, unknown>): Json {
   const { id, summary, role, query, body, audit } = spec
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    ...{ name, in: 'path', required: true },
+    name,
+    in: 'path',
+    required: true,
     schema: { type: 'string' },
   }))
   const problems = PROBLEMS.map((status) => [status, { $ref: '#/components/responses/Problem' }])
@@ -84,10 +86,21 @@ function describeOperation(path: string, spec: RouteSpec, components: Map<string
 
 /** Resources of operations whose path begins with another word. */
 const RESOURCES: Record<string, string> = {
-  ...{ login: 'access', logout: 'access', session: 'access', openapi: 'access', sessions: 'tokens' },
-  ...{ approvers: 'approvals', guard: 'effects', downloads: 'files', config: 'system', doctor: 'system' },
-  ...{ database: 'system' },
-  ...{ retention: 'system', overview: 'system', hours: 'system', search: 'system' },
+  login: 'access',
+  logout: 'access',
+  session: 'access',
+  openapi: 'access',
+  sessions: 'tokens',
+  approvers: 'approvals',
+  guard: 'effects',
+  downloads: 'files',
+  config: 'system',
+  doctor: 'system',
+  database: 'system',
+  retention: 'system',
+  overview: 'system',
+  hours: 'system',
+  search: 'system',
 }
 
 function tagOf(route: string): string {
@@ -106,7 +119,10 @@ const IDEMPOTENCY_KEY = {
 function describeQuery(query: z.ZodObject, components: Map<string, unknown>): Json[] {
   const whole = toSchema(query, 'input', components) as { properties?: Record<string, Json>; required?: string[] }
   return Object.entries(whole.properties ?? {}).map(([name, { description, ...schema }]) => ({
-    ...{ name, in: 'query', required: whole.required?.includes(name) ?? false, schema },
+    name,
+    in: 'query',
+    required: whole.required?.includes(name) ?? false,
+    schema,
     ...(description === undefined ? {} : { description }),
   }))
 }

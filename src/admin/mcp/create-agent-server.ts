@@ -45,7 +45,10 @@ export function createAgentServer({ routes, version, rights, perform }: AgentPar
   const server = new Server({ name: 'upshot', version }, { capabilities: { tools: {} }, instructions: ADVICE })
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
     tools: tools.map(({ name, description, inputSchema, annotations }) => ({
-      ...{ name, description, inputSchema, annotations },
+      name,
+      description,
+      inputSchema,
+      annotations,
     })),
   }))
   server.setRequestHandler(CALL_REQUEST, async ({ params }, { signal, sendNotification }) => {
@@ -180,12 +183,16 @@ export function describeTools(routes: RouteTable, { role, allowsWrites }: AgentR
     const isDestructive = spec.isDestructive === true
     return [
       {
-        ...{ route: route as Tool['route'], spec, name: spec.id },
+        route: route as Tool['route'],
+        spec,
+        name: spec.id,
         description: describeTool(spec),
         inputSchema: describeInput(route, spec),
         annotations: {
-          ...{ readOnlyHint: isRead, destructiveHint: isDestructive },
-          ...{ idempotentHint: isRead || route.startsWith('PUT '), openWorldHint: false },
+          readOnlyHint: isRead,
+          destructiveHint: isDestructive,
+          idempotentHint: isRead || route.startsWith('PUT '),
+          openWorldHint: false,
         },
       },
     ]

@@ -39,7 +39,8 @@ function answer({ authenticator, version, routes, handlers, ...parts }: McpParts
     const caller = await authenticator.identify(credentials, parts.clock.now())
     requireToken(caller)
     const server = createAgentServer({
-      ...{ routes, version },
+      routes,
+      version,
       rights: { role: caller.role, allowsWrites: WRITES in query },
       perform: (name, given, about) => {
         const operation = { spec: routes[name] as RouteSpec, handler: handlers[name] as AnyHandler }

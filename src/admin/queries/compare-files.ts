@@ -25,7 +25,8 @@ export async function compareFiles(
   { content, all, limit, ...work }: Comparison,
 ) {
   const read = async ({ service, path }: Folder) => ({
-    ...{ service, path },
+    service,
+    path,
     ...(await api.snapshot({ service, path, recursive: true }, { max: limit, signal: work.signal })),
   })
   const [here, there] = await Promise.all([read(one), read(other)])

@@ -48,7 +48,9 @@ function endpointReads(parts: ResourceParts): Handlers<Read> {
       const captures = await store.listCaptures(id)
       return {
         items: captures.map(({ id, receivedAt, headers, body }) => ({
-          ...{ id, receivedAt: isoTime(receivedAt), bodyBytes: body.length },
+          id,
+          receivedAt: isoTime(receivedAt),
+          bodyBytes: body.length,
           headers: Object.keys(headers),
         })),
       }

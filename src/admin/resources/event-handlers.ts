@@ -58,7 +58,11 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
       const steps = query.steps ? await readStepsOf(store, found, caller) : null
       return {
         nodes: nodes.map(({ id, parent, cause, step, isCut, ...node }) => ({
-          ...{ id, parent, cause, step, isCut },
+          id,
+          parent,
+          cause,
+          step,
+          isCut,
           event: node.kind === 'event' ? describeEvent(node.event, caller) : null,
           run: runs.get(id) ?? null,
           steps: steps?.get(id) ?? null,

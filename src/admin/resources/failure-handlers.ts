@@ -74,7 +74,9 @@ function describeGroup(
     firstAt: isoTime(firstAt),
     lastAt: isoTime(lastAt),
     state: decideFailureState(state ?? null, { lastAt, now, left: group.runs - group.resolved }),
-    ...{ note, by, until: momentOf(until) },
+    note,
+    by,
+    until: momentOf(until),
   }
 }
 

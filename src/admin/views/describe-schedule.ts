@@ -25,7 +25,10 @@ export function describeSchedule(
   const content = input === null ? null : JSON.parse(input)
   return {
     ...withIsoTimes(rest),
-    ...{ kind: plan.kind, catchUp, withinMs, overlap },
+    kind: plan.kind,
+    catchUp,
+    withinMs,
+    overlap,
     sends: workflow === null ? content.type : null,
     expression: cron?.expression ?? null,
     timezone: cron?.timezone ?? null,

@@ -75,7 +75,9 @@ export function describeEffect(
   return {
     ...withIsoTimes(row),
     path: isSeen ? row.path : null,
-    ...{ asked: read(asked), expect: read(expect), before: read(before) },
+    asked: read(asked),
+    expect: read(expect),
+    before: read(before),
   }
 }
 

@@ -58,7 +58,9 @@ async function previewAll(
     const stretch = ['--since', isoTime(since), '--until', isoTime(until), '--limit', `${MAX_RUNS}`]
     const args = ['backtest', id, '--shadow', ...stretch]
     const previewed = runCommand<Printed>(config, args, { ...BOUNDS, signal }).then(describe, (error: unknown) => ({
-      ...{ code: null, groups: [], error: describeError(error).message },
+      code: null,
+      groups: [],
+      error: describeError(error).message,
     }))
     found.push({ workflow: id, ...(await previewed) })
     signal.throwIfAborted()

@@ -146,7 +146,10 @@ async function readCase(
   const needsOutput = withOutputs && run.status === 'completed' && run.continuedBy === null
   const output = needsOutput ? (run.output ?? (await store.readOutput(run.id, null))) : null
   return {
-    ...{ run: run.id, event: run.eventId, account: run.account, at: run.startedAt ?? run.createdAt },
+    run: run.id,
+    event: run.eventId,
+    account: run.account,
+    at: run.startedAt ?? run.createdAt,
     job: { claim, steps },
     side: sideOfRecording(recording, await readRequests(store, recording), output),
     isCut: run.status === 'canceled' || run.error?.code === 'run_timeout',

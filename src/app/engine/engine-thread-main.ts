@@ -83,7 +83,9 @@ async function load(): Promise<LocalEngine> {
   const { clock, stop } = await DatabaseClock.follow(store)
   stopClock = stop
   return LocalEngine.load({
-    ...{ config, store, notices },
+    config,
+    store,
+    notices,
     clock,
     random: Math.random,
     worker: { id: worker, counts: new WorkerCounts(counts) },

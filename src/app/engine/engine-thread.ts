@@ -80,7 +80,12 @@ export class EngineThread {
         // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
         ...('file' in storeOptions ? {} : { beatMs: SHARED_BEAT_MS }),
       },
-      ...{ store: storeOptions, port, worker: this.id, pulseMs, skipped, variables: hiddenVariables() },
+      store: storeOptions,
+      port,
+      worker: this.id,
+      pulseMs,
+      skipped,
+      variables: hiddenVariables(),
       counts: this.counts.memory,
       pulse: this.#pulse.buffer as SharedArrayBuffer,
     }

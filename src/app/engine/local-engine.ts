@@ -86,8 +86,8 @@ export class LocalEngine implements Engine {
     const queue = { add: () => {}, stop: async () => {}, dropped: 0 }
     const tracing = config.traces ? new Tracing({ queue, now: () => clock.now(), ratio: config.traces.ratio }) : null
     const calls = { store, defaultAccess: () => this.#requireAccess(), burst: config.files?.burst ?? null }
-    this.#clients = new AccountClients({ ...calls, ...{ clock, random, publish, tracing } })
-    const reads = new AccountClients({ ...calls, ...{ clock, random, publish, tracing }, priority: 'background' })
+    this.#clients = new AccountClients({ ...calls, clock, random, publish, tracing })
+    const reads = new AccountClients({ ...calls, clock, random, publish, tracing, priority: 'background' })
     this.#planner = new RunPlanner({ config, store, clock, clients: reads })
     const functions = () => declaredKeys.files()
     const spellingsOf = (account: string) => this.#clients.spellingsOf(account)
@@ -96,10 +96,14 @@ export class LocalEngine implements Engine {
     this.#files = isReconciling ? new FileWatch({ store, clock, publish, functions, spellingsOf, routes }) : null
     this.#worker = new Worker(
       {
-        ...{ store, clock, random, publish },
+        store,
+        clock,
+        random,
+        publish,
         findWorkflow: (id) => workflows.find(id),
         filesFor: (account, wrap) => this.#clients.filesFor(account, wrap),
-        ...{ spellingsOf, routes },
+        spellingsOf,
+        routes,
         ...(isReconciling ? { findMadeUp: (event) => findMadeUp(event, { store, functions, spellingsOf }) } : {}),
         guard: config.guardPolicy,
         ...(config.limits && { maxSteps: config.limits.steps }),

@@ -24,7 +24,10 @@ export async function openEngine({ store, ...parts }: OpenEngineParts): Promise<
     return LocalEngine.load({ store, ...parts })
   }
   return SupervisedEngine.load({
-    ...{ config, store, clock, notices },
+    config,
+    store,
+    clock,
+    notices,
     quarantine: new Quarantine({ config, storeOptions, store, clock, notices }),
     begin: (begin) => new EngineThread({ config, storeOptions, store, now: clock.now(), ...begin }),
   })

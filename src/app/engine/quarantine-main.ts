@@ -35,8 +35,11 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
       const { clock, stop } = await DatabaseClock.follow(store)
       closing.unshift(async () => stop())
       const engine = await SupervisedEngine.load({
-        ...{ config, store, clock, notices },
-        begin: (begin) => new EngineThread({ ...{ config, store, ...begin }, storeOptions: options, now: clock.now() }),
+        config,
+        store,
+        clock,
+        notices,
+        begin: (begin) => new EngineThread({ config, store, ...begin, storeOptions: options, now: clock.now() }),
       })
       closing.unshift(() => engine.stop())
       // Without its parent, the next process tries the suspects.

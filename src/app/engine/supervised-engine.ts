@@ -79,7 +79,8 @@ export class SupervisedEngine implements Engine {
     this.#beganAt = parts.clock.now()
     this.#thread = this.#begin()
     this.#claims = new ClaimWatch({
-      ...{ store: parts.store, clock: parts.clock, publish: parts.notices.publish },
+      ...parts,
+      publish: parts.notices.publish,
       slots: () => parts.config.slots - this.#held,
       thread: () => (this.#isAtWork && this.#isTurning ? this.#thread : null),
       stalled: (thread, message) => this.#endStalled(thread, message),

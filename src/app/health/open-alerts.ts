@@ -22,7 +22,10 @@ export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | nu
   const plan = config.alerts
   if (plan === undefined || plan.rules.length === 0) return null
   return new AlertWatch({
-    ...{ ...wiring, plan, base: dashboardOf(config), readDiskUse: () => readDiskUse(config) },
+    ...wiring,
+    plan,
+    base: dashboardOf(config),
+    readDiskUse: () => readDiskUse(config),
     openShadows: (signal) => openShadows(config, wiring.store, signal),
   })
 }

@@ -9,8 +9,12 @@ export function describeRefused(refused: UndeclaredEffect): string {
 }
 
 const WOULD: Record<PreviewedEnd['kind'], string> = {
-  ...{ completed: 'complete', continued: 'go on in another run', failed: 'fail', skipped: 'be skipped' },
-  ...{ halted: 'wait for a person', open: 'be open' },
+  completed: 'complete',
+  continued: 'go on in another run',
+  failed: 'fail',
+  skipped: 'be skipped',
+  halted: 'wait for a person',
+  open: 'be open',
 }
 
 /** An end in words behind `would`, such as `be open at step "look"`. */

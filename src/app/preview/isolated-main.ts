@@ -60,7 +60,9 @@ async function load(settings: IsolatedSettings, skipped: SkippedModule[]): Promi
   code = { set, settings, broken }
   const hashes = set.codeHashes
   const workflows = set.describe().workflows.map(({ id, file, eventTypes, schedule, input = null }) => ({
-    ...{ id, file, codeHash: hashes[id] ?? '' },
+    id,
+    file,
+    codeHash: hashes[id] ?? '',
     guard: readWorkflowGuard(set.find(id) ?? {}),
     input,
     starts: { eventTypes, schedule, limits: describeLimits(set.find(id) ?? {}) },
@@ -91,7 +93,7 @@ async function preview(jobs: readonly PreviewJob[], rules: PreviewRules): Promis
       }
       const previewed = await once()
       const isSteady = !isTwice || areAlike(previewed, await once())
-      const sent = rules.plans ? previewed : { ...previewed, ...{ others: [], log: [] } }
+      const sent = rules.plans ? previewed : { ...previewed, others: [], log: [] }
       return { ...sent, isSteady, undeclared: runs.flatMap(isolationHooks.takeRefused) }
     }),
   )
@@ -120,7 +122,9 @@ function openParts({ guard, maxSteps, spellings }: IsolatedSettings) {
   return {
     reads: { listDeletes: ask('listDeletes'), listRunEvents: ask('listRunEvents'), readOutput: ask('readOutput') },
     spellingsOf: (account: string) => spellings[account] ?? {},
-    ...{ guard, live, borrow: ask('borrow') },
+    guard,
+    live,
+    borrow: ask('borrow'),
     ...(maxSteps === undefined ? {} : { maxSteps }),
     findWorkflow: (id: string) => requireCode().set.find(id),
   }

@@ -135,11 +135,15 @@ function begin({ settings, store, readFiles = refuseFiles, ...parts }: IsolatedP
     ],
     env: isolatedEnvironment(),
     handlers: {
-      ...{ listDeletes, listRunEvents, readOutput, readFiles },
+      listDeletes,
+      listRunEvents,
+      readOutput,
+      readFiles,
       borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
     },
     output: onPrint,
-    ...{ patienceMs, ...(clock && { clock }) },
+    patienceMs,
+    ...(clock && { clock }),
   })
 }
 

@@ -41,8 +41,11 @@ function describeAhead(run: string, effects: readonly PreviewedEffect[], end: Pr
     effects: effects.length,
     bytes: effects.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0),
     list: effects.slice(0, LISTED).map(({ class: kind, step, target, asked }) => ({
-      ...{ class: kind as 'delete' | 'write', step, target },
-      ...{ path: asked?.path ?? null, bytes: asked?.bytes ?? null },
+      class: kind as 'delete' | 'write',
+      step,
+      target,
+      path: asked?.path ?? null,
+      bytes: asked?.bytes ?? null,
     })),
     end: { kind: end.kind, step: 'step' in end ? end.step : null, reason: whyOf(end) },
   }

@@ -58,7 +58,9 @@ export class PlannedFiles {
       },
       hash: async (file: FileRef): Promise<FileHash | null> =>
         this.#gone.has(targetOf(file)) ? null : read<FileHash | null>('hash', file),
-      ...{ downloadUrl: refuse, download: refuse, delete: refuse },
+      downloadUrl: refuse,
+      download: refuse,
+      delete: refuse,
     }
     return wrapCalls(
       () => client as never,

@@ -80,7 +80,9 @@ function rewriteEvent({ name, json }: Rewriting, event: EventRecord): EventRecor
 function rewriteStep(rewriting: Rewriting, { apartBytes: _, ...step }: Checkpoint): Checkpoint {
   const { name, json, output = json } = rewriting
   return {
-    ...{ ...step, key: name(step.key), target: step.target === null ? null : name(step.target) },
+    ...step,
+    key: name(step.key),
+    target: step.target === null ? null : name(step.target),
     output: step.output === null ? null : output(step.output, step),
     error: step.error && rewriteFailure(rewriting, step.error),
   }
@@ -88,7 +90,8 @@ function rewriteStep(rewriting: Rewriting, { apartBytes: _, ...step }: Checkpoin
 
 function rewriteFailure({ text, name: rename }: Rewriting, { name, message, code, step }: Failure): Failure {
   return {
-    ...{ name: /^[A-Z][A-Za-z]*Error$/.test(name) ? name : rename(name), message: text(message) },
+    name: /^[A-Z][A-Za-z]*Error$/.test(name) ? name : rename(name),
+    message: text(message),
     ...(code !== undefined && { code: /^[A-Z][A-Z_]+$/.test(code) ? code : rename(code) }),
     ...(step !== undefined && { step: rename(step) }),
   }
@@ -98,7 +101,12 @@ function rewriteDeed({ name, json }: Rewriting, deed: Deed): Deed {
   const part = (value: string | null | undefined) => (typeof value === 'string' ? json(value) : value)
   const { step, operation, target, expect, content, after } = deed
   return {
-    ...{ ...deed, step: name(step), operation: name(operation), target: target === null ? null : name(target) },
-    ...{ expect: part(expect), content: part(content), ...(after && { after: name(after) }) },
+    ...deed,
+    step: name(step),
+    operation: name(operation),
+    target: target === null ? null : name(target),
+    expect: part(expect),
+    content: part(content),
+    ...(after && { after: name(after) }),
   }
 }

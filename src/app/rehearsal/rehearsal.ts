@@ -157,7 +157,10 @@ export class Rehearsal implements AsyncDisposable {
       entry: besides(import.meta.url, 'rehearsal-main'),
       cwd: root,
       execArgv: [
-        ...[...NO_REACH, '--allow-addons', '--allow-worker', ...writable],
+        ...NO_REACH,
+        '--allow-addons',
+        '--allow-worker',
+        ...writable,
         ...importFirst(besides(import.meta.url, 'on-refused')),
       ],
       env: {
@@ -202,7 +205,13 @@ const PLAN = 100_000
 function rehearsalConfig(config: Config, dataDir: string, service: RehearsalService): Config {
   const { workflowsDir, slots, drainMs, engine, limits, receive, guardPolicy, outside } = config
   return {
-    ...{ workflowsDir, slots, drainMs, engine, limits, receive, dataDir },
+    workflowsDir,
+    slots,
+    drainMs,
+    engine,
+    limits,
+    receive,
+    dataDir,
     ...(outside && { outside }),
     // Every write is in the ledger, so that the rehearsal shows it.
     guardPolicy: { ...guardPolicy, ledger: 'all' },
@@ -211,14 +220,27 @@ function rehearsalConfig(config: Config, dataDir: string, service: RehearsalServ
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null, oidc: null },
     // Its clock is set forward, and nothing of it is to age.
     retention: {
-      ...{ runs: null, failures: null, refusals: null, deliveries: null },
-      ...{ payloads: null, audit: null, effects: null, files: null },
+      runs: null,
+      failures: null,
+      refusals: null,
+      deliveries: null,
+      payloads: null,
+      audit: null,
+      effects: null,
+      files: null,
     },
     host: '127.0.0.1',
     ports: { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 },
-    ...{ logLevel: 'info', role: 'all', secretKey: null, oidcSecret: null },
+    logLevel: 'info',
+    role: 'all',
+    secretKey: null,
+    oidcSecret: null,
     service: {
-      ...{ kind: 'real', fallbackKey: null, signatureHeader: null, plan: PLAN, storages: OWN_NAMES },
+      kind: 'real',
+      fallbackKey: null,
+      signatureHeader: null,
+      plan: PLAN,
+      storages: OWN_NAMES,
       ...service,
     },
   }

@@ -96,7 +96,8 @@ async function readAccount(options: ReturnType<ReturnType<typeof addOptions>['op
   const { baseUrl, plan, keyFile, keyStdin, keyEnv, fallbackFile, fallbackEnv } = options
   const fallback = await readSecret({ secretFile: fallbackFile, secretEnv: fallbackEnv }, 'the fallback key')
   return {
-    ...{ baseUrl, plan },
+    baseUrl,
+    plan,
     apiKey: await readSecret({ secretFile: keyFile, secretStdin: keyStdin, secretEnv: keyEnv }, 'the API key'),
     ...(fallback === undefined ? {} : { fallbackKey: fallback }),
     storages: { storage_a: options.storageA, storage_b: options.storageB, storage_c: options.storageC },

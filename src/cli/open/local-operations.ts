@@ -26,7 +26,11 @@ export function openLocalOperations(
       const embedded = () => null
       const probeKey = probeKeyOf(config)
       return openSurroundings(config, {
-        ...{ store, clock: commandClock, publish: () => {}, embedded, probeKey },
+        store,
+        clock: commandClock,
+        publish: () => {},
+        embedded,
+        probeKey,
         // Somebody waits for it at a terminal.
         priority: 'interactive',
       })

@@ -86,7 +86,9 @@ export function listClaimedOnArrival(
   } as const
   return workflows.map((workflow, index) => ({
     lease: {
-      ...{ runId: runs[index] ?? '', fence: FIRST_FENCE, worker: arrivalClaim.worker },
+      runId: runs[index] ?? '',
+      fence: FIRST_FENCE,
+      worker: arrivalClaim.worker,
       ...(era === undefined ? {} : { era }),
     },
     workflow,

@@ -9,7 +9,13 @@ import type { PackedOutput } from './step.ts'
  * `isInLine`. `planned`: it was only planned, and has done nothing; its output is the plan.
  */
 export const RUN_STATUSES = [
-  ...(['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const),
+  'pending',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'canceled',
+  'skipped',
   'planned',
 ] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]

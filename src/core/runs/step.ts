@@ -15,8 +15,16 @@ export type Effect = 'read' | 'write' | 'delete'
 export type StepStatus = 'completed' | 'failed' | 'waiting' | 'started'
 
 export const STEP_KINDS = [
-  ...(['run', 'sleep', 'wait', 'receive', 'send', 'invoke'] as const),
-  ...(['approve', 'hook', 'schedule', 'patch'] as const),
+  'run',
+  'sleep',
+  'wait',
+  'receive',
+  'send',
+  'invoke',
+  'approve',
+  'hook',
+  'schedule',
+  'patch',
 ] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 

@@ -71,8 +71,15 @@ export interface Differences {
 
 /** Before the first run. */
 export const NO_DIFFERENCES: Differences = {
-  ...{ runs: 0, answered: 0, same: 0, noBody: 0, notStarted: 0 },
-  ...{ groups: [], cannotSay: [], unsteady: [], refused: [] },
+  runs: 0,
+  answered: 0,
+  same: 0,
+  noBody: 0,
+  notStarted: 0,
+  groups: [],
+  cannotSay: [],
+  unsteady: [],
+  refused: [],
 }
 
 /** Runs that are named in a group. */
@@ -109,8 +116,11 @@ export function addDifferences(one: Differences, others: readonly Differences[])
   const sum = (name: 'runs' | 'answered' | 'same' | 'noBody' | 'notStarted') =>
     others.reduce((total, each) => total + each[name], one[name])
   return {
-    ...{ runs: sum('runs'), answered: sum('answered'), same: sum('same') },
-    ...{ noBody: sum('noBody'), notStarted: sum('notStarted') },
+    runs: sum('runs'),
+    answered: sum('answered'),
+    same: sum('same'),
+    noBody: sum('noBody'),
+    notStarted: sum('notStarted'),
     groups: [...groups.values()].sort(byCount),
     cannotSay: [...unknowns.values()].sort(byCount),
     unsteady: others.reduce((all, { unsteady }) => join(all, unsteady), one.unsteady),

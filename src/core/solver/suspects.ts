@@ -133,9 +133,16 @@ function writeAgain(value: unknown): string[] {
   const spaced = spaceOut(value)
   const slashed = compact.replaceAll('/', '\\/')
   return [
-    ...[compact, spaced, JSON.stringify(value, null, 2), JSON.stringify(value, null, 4)],
-    ...[toAscii(compact), toAscii(spaced), slashed, toAscii(slashed)],
-    ...[JSON.stringify(sortKeys(value)), spaceOut(sortKeys(value))],
+    compact,
+    spaced,
+    JSON.stringify(value, null, 2),
+    JSON.stringify(value, null, 4),
+    toAscii(compact),
+    toAscii(spaced),
+    slashed,
+    toAscii(slashed),
+    JSON.stringify(sortKeys(value)),
+    spaceOut(sortKeys(value)),
   ]
 }
 

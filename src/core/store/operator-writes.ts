@@ -58,8 +58,13 @@ export const OPERATOR_WRITES = {
     }),
   startPlanned: ({ event, workflow, run, approval, items }, { actor, hash }) =>
     act('event.replay_plan', event.id, {
-      ...{ account: event.account, workflow, run, hash, as: actor },
-      ...{ approval: items.length === 0 ? null : approval, effects: items.length },
+      account: event.account,
+      workflow,
+      run,
+      hash,
+      as: actor,
+      approval: items.length === 0 ? null : approval,
+      effects: items.length,
     }),
   stopEffects: ({ kind, name, reason }) => act('effects.stop', describeScope({ kind, name }), { because: reason }),
   resumeEffects: (scope) => act('effects.resume', describeScope(scope)),

@@ -26,7 +26,9 @@ export function findHeld(
   { use, ...rules }: GuardRules & { use: readonly GuardUse[] },
 ): HeldEffect[] {
   const asked = effects.map((effect) => ({
-    ...{ effect, limits: planLimitsOf(effect, rules), bytes: effect.asked?.bytes ?? 0 },
+    effect,
+    limits: planLimitsOf(effect, rules),
+    bytes: effect.asked?.bytes ?? 0,
   }))
   const full = fillLimits(asked, (limit) => countUse(use, limit))
   return full.flatMap((limit, index): HeldEffect[] => {

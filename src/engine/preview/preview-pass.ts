@@ -116,7 +116,13 @@ async function execute(
     const pass = openPass(
       { store, routes, clock, random: () => 0, publish, guard, maxSteps, stillMs: SHORT_STILL_MS, gatherMs: 0 },
       {
-        ...{ run, workflow, known, parking, stub, startedAt: run.startedAt, spellings: admission.facts.spellings },
+        run,
+        workflow,
+        known,
+        parking,
+        stub,
+        startedAt: run.startedAt,
+        spellings: admission.facts.spellings,
         tags: admission.tags,
         matcher: { startMatching: () => {}, catchUp: async () => {} },
         abort: new AbortController(),

@@ -126,7 +126,8 @@ function replay(
   const readOutput = (key: string) => world.reads.readOutput(of, key)
   const { files } = world
   return previewPass(world, {
-    ...{ claim, workflow },
+    claim,
+    workflow,
     answersFor: (control) => {
       const more = rules.plans && {
         before: previewInvoked(world, claim, rules, control),

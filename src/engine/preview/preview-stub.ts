@@ -69,7 +69,9 @@ export class PreviewStub implements StepStub {
     const within = (step: string) => `${key} › ${step}`
     const begun = this.effects.length
     const adopted = effects.map(({ step, after, begunBefore, ...effect }) => ({
-      ...{ ...effect, step: within(step), after: after && within(after) },
+      ...effect,
+      step: within(step),
+      after: after && within(after),
       begunBefore: begunBefore && begun + begunBefore,
     }))
     this.effects.push(...adopted)
@@ -85,8 +87,12 @@ export class PreviewStub implements StepStub {
       return noted
     }
     const previewed: PreviewedEffect = {
-      ...{ ...noted, ...effect, operation: stepNameOf(key), outcome: null },
-      ...{ after: this.#after, begunBefore: null },
+      ...noted,
+      ...effect,
+      operation: stepNameOf(key),
+      outcome: null,
+      after: this.#after,
+      begunBefore: null,
     }
     this.effects.push(previewed)
     return previewed

@@ -68,8 +68,17 @@ const UNDECLARED = 'the code acts where no step declares it: put that into a ste
 
 /** Facts of a refusal or fault that belong to one line alone. */
 const OWN_FACTS = new Set([
-  ...['delivery', 'account', 'event', 'type', 'subject', 'workflows', 'runs', 'ms'],
-  ...['where', 'skewSeconds', 'contentLength'],
+  'delivery',
+  'account',
+  'event',
+  'type',
+  'subject',
+  'workflows',
+  'runs',
+  'ms',
+  'where',
+  'skewSeconds',
+  'contentLength',
 ])
 
 /** The line that stands for `count` further lines like `first`. */
@@ -140,12 +149,15 @@ const LINES: Lines = {
     line('warn', 'runs were at work when their worker died: each is tried alone', { runs: runs.map(nameRun) }),
   'engine.ended': ({ cause, error, runs, guilty }) =>
     line('error', 'the engine ended and is started again', {
-      ...{ cause, runs: runs.map(nameRun), err: error },
+      cause,
+      runs: runs.map(nameRun),
+      err: error,
       ...(guilty.length > 0 && { guilty }),
     }),
   'memory.short': ({ kind, runs, at, ...use }) =>
     line('warn', 'memory is short: runs get a tenth of the slots', {
-      ...{ ...use, runs: runs.map(nameRun) },
+      ...use,
+      runs: runs.map(nameRun),
       ...(at !== null && { at }),
     }),
   'memory.enough': () => line('info', 'memory is enough again: runs get all slots', {}),

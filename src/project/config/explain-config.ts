@@ -73,8 +73,19 @@ export function listSettings(config: Config): { setting: string; value: string }
   const { receive, files, retention, service } = config
   const { host: adminHost, url, basePath, metrics } = config.admin
   const chosen = {
-    ...{ role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, limits },
-    ...{ publicUrl, receive, files },
+    role,
+    host,
+    ports,
+    logLevel,
+    dataDir,
+    workflowsDir,
+    slots,
+    drainMs,
+    engine,
+    limits,
+    publicUrl,
+    receive,
+    files,
     admin: { host: adminHost, url, basePath, metrics },
     retention,
     guard: config.guardPolicy.limits ?? 'off',

@@ -113,7 +113,9 @@ function keyRow(key: ApiKey, now: number): Content[] {
   const hasExpired = key.expiresAt !== null && Date.parse(key.expiresAt) <= now
   const end = key.revokedAt ? 'revoked' : hasExpired ? 'expired' : null
   const revoke: Call = {
-    ...{ method: 'DELETE', path: `/_sandbox/keys/${key.id}`, about: key.name },
+    method: 'DELETE',
+    path: `/_sandbox/keys/${key.id}`,
+    about: key.name,
     confirm: `Revoke the key "${foreignPlain(key.name)}" for good?`,
   }
   return [

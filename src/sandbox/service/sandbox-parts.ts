@@ -119,7 +119,12 @@ function watchAll(
   return Object.values(parts.storages).map((storage) => {
     const { index, recorder } = parts
     const watcher = new StorageWatcher({
-      ...{ storage, index, recorder, settleMs: SETTLE_MS, scanEveryMs, hints },
+      storage,
+      index,
+      recorder,
+      settleMs: SETTLE_MS,
+      scanEveryMs,
+      hints,
       log: options.log ?? (() => {}),
     })
     storage.rescanWith(() => watcher.catchUp())

@@ -121,8 +121,16 @@ export function toTransferRecord(transfer: Transfer): TransferRecord {
   const { id, type, source, destination, status, startedAt, finishedAt, error } = transfer
   const { filesTotal, filesDone, filesKept, bytesTotal, bytesDone } = transfer
   return {
-    ...{ id, type, source, destination, status },
-    ...{ filesTotal, filesDone, filesKept, bytesTotal, bytesDone },
+    id,
+    type,
+    source,
+    destination,
+    status,
+    filesTotal,
+    filesDone,
+    filesKept,
+    bytesTotal,
+    bytesDone,
     startedAt: startedAt === null ? null : isoTime(startedAt),
     finishedAt: finishedAt === null ? null : isoTime(finishedAt),
     ...(error === null ? {} : { error }),

@@ -64,10 +64,22 @@ export class Transfers {
     const now = this.#parts.clock.now()
     const { type, source, destination, filesTotal, bytesTotal } = plan
     const transfer: Transfer = {
-      ...{ id: newId('trf', now), type, source, destination: { ...destination, fileId: null }, existing, failAt },
+      id: newId('trf', now),
+      type,
+      source,
+      destination: { ...destination, fileId: null },
+      existing,
+      failAt,
       status: 'queued',
-      ...{ filesTotal, filesDone: 0, filesKept: 0, bytesTotal, bytesDone: 0 },
-      ...{ createdAt: now, startedAt: null, finishedAt: null, error: null },
+      filesTotal,
+      filesDone: 0,
+      filesKept: 0,
+      bytesTotal,
+      bytesDone: 0,
+      createdAt: now,
+      startedAt: null,
+      finishedAt: null,
+      error: null,
     }
     this.#table.save(transfer)
     const cancel = new AbortController()

@@ -53,8 +53,14 @@ export async function judgeNext(plan: SweepPlan, parts: SweepParts, kept: KeptSw
   if (book === null || [...newest].some(([stream, seq]) => (book.read[stream] ?? 0) < seq)) return now + WAIT_MS
   const old = now - plan.graceMs
   const { files, next } = await store.listSuspects({
-    ...{ account, storage, after: state.judged, limit: FILES, arrivedAfter: state.baseline ?? 0 },
-    ...{ seenUntil: old, lastBefore: sweepBefore(state)?.number ?? 0, goneUntil: old },
+    account,
+    storage,
+    after: state.judged,
+    limit: FILES,
+    arrivedAfter: state.baseline ?? 0,
+    seenUntil: old,
+    lastBefore: sweepBefore(state)?.number ?? 0,
+    goneUntil: old,
   })
   const isReported = await openReported(plan, parts, files)
   const court = { plan, state, book, forgottenTo: kept.forgottenTo, now, isReported }
@@ -148,10 +154,19 @@ function note(
 ): FileFinding {
   const canRepair = plan.repair === 'events' && book.types[type]?.canMakeUp === true
   return {
-    ...{ account: plan.account, storage: plan.storage, file: known.file, type },
+    account: plan.account,
+    storage: plan.storage,
+    file: known.file,
+    type,
     state: reason !== null ? 'unclear' : canRepair ? 'found' : 'missing',
-    ...{ sweep: state.number, foundAt: now, path: entry.path, entry: JSON.stringify(entry), reason },
-    ...{ approval: null, event: null, lateEvent: null },
+    sweep: state.number,
+    foundAt: now,
+    path: entry.path,
+    entry: JSON.stringify(entry),
+    reason,
+    approval: null,
+    event: null,
+    lateEvent: null,
   }
 }
 

@@ -114,7 +114,10 @@ async function listPage(
 function asListed({ id, path, size, type, createdAt, modifiedAt }: FileEntry): ListedFile {
   const moment = (text: string | null) => (text === null ? null : Date.parse(text))
   return {
-    ...{ file: id, path, size, isFolder: type === 'folder' },
+    file: id,
+    path,
+    size,
+    isFolder: type === 'folder',
     createdAt: moment(createdAt),
     modifiedAt: moment(modifiedAt),
   }

@@ -74,13 +74,9 @@ export function openSharedTables(
   const ownEvents = new OwnEvents(db, { events, routes: () => workflows.routes() })
   const words = openApprovals(db, vault, ownEvents)
   const { approvals } = words
-  const guard = new GuardTable(db)
-  const effects = new EffectTable(db, { guard })
-  const reserved = new ReservedTable(db, { guard })
-  const effectSearch = new EffectSearch(db)
-  const seals = new SealTable(db, { vault, effects: effectSearch })
+  const ledger = openLedger(db, vault)
+  const { guard, effects, reserved, effectSearch, seals, stops } = ledger
   const textSearch = new TextSearch(db)
-  const stops = new StopTable(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
   const approvalWaits = new ApprovalWaits(db, { wake: (run) => runs.wake(run) })
   const hooks = new HookTable(db, { vault, runs, ownEvents })
@@ -95,22 +91,24 @@ export function openSharedTables(
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{
-      events,
-      schedules,
-      ticks,
-      ownEvents,
-      gates,
-      workflows,
-      runs,
-      steps,
-      annotations,
-      cursors,
-      operations,
-      approvalWaits,
-    },
-    ...{ hooks, waits },
-    ...{ effects, effectSearch, guard, stops, seals, audits, bulks, replays },
+    ...ledger,
+    events,
+    schedules,
+    ticks,
+    ownEvents,
+    gates,
+    workflows,
+    runs,
+    steps,
+    annotations,
+    cursors,
+    operations,
+    approvalWaits,
+    hooks,
+    waits,
+    audits,
+    bulks,
+    replays,
     textSearch,
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { ticks }),
@@ -135,6 +133,21 @@ function openApprovals(db: Connection, vault: Vault, ownEvents: OwnEvents) {
   const votes = new VoteTable(db)
   const proofs = new ApprovalProofs(db, { approvals, approvalSearch, approvers, votes })
   return { approvals, approvalSearch, approvers, votes, proofs }
+}
+
+/** Effects, what limits or stops them, and the seals over their rows. */
+function openLedger(db: Connection, vault: Vault) {
+  const guard = new GuardTable(db)
+  const effects = new EffectTable(db, { guard })
+  const effectSearch = new EffectSearch(db)
+  return {
+    guard,
+    effects,
+    effectSearch,
+    reserved: new ReservedTable(db, { guard }),
+    seals: new SealTable(db, { vault, effects: effectSearch }),
+    stops: new StopTable(db),
+  }
 }
 
 /** The tables that need no other. */

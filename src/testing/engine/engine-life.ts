@@ -69,7 +69,14 @@ export class EngineLife {
     const watched = new Map<string, AnyWorkflow>()
     const openWorker = () =>
       new Worker({
-        ...{ store, clock, random, publish, filesFor, slots, guard, passCache },
+        store,
+        clock,
+        random,
+        publish,
+        filesFor,
+        slots,
+        guard,
+        passCache,
         checkPlan: nextMomentOf,
         callbackUrl: (id) => callbackUrl(parts.callbacks, id),
         findWorkflow: (id) => {

@@ -8,17 +8,20 @@ import type { CrashPoint } from './crash-point.ts'
 const READING = /^(has|find|list|count|tally|next|read|pack|load|search|group)/
 /** Writes outside the journal: workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
-  ...([
-    'saveDelivery',
-    'saveRefusal',
-    'addEndpoint',
-    'updateEndpoint',
-    'relookSchedules',
-    'lookAtSchedule',
-    'noteMissed',
-    'close',
-  ] as const),
-  ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
+  'saveDelivery',
+  'saveRefusal',
+  'addEndpoint',
+  'updateEndpoint',
+  'relookSchedules',
+  'lookAtSchedule',
+  'noteMissed',
+  'close',
+  'startWorker',
+  'beatWorker',
+  'recoverRuns',
+  'stopWorker',
+  'claimRuns',
+  'claimUnadmittedRuns',
   'carryOutDecision',
   'saveLimit',
   'saveProgress',
@@ -31,9 +34,19 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
  */
 const OF_CLAIMED_RUNS: ReadonlySet<string> = new Set([
   'endPlanned',
-  ...(['saveCheckpoint', 'completeRun', 'failRun', 'skipRun', 'parkRun', 'postponeRun', 'releaseRun'] as const),
-  ...(['saveTags'] as const),
-  ...(['saveMatches', 'openMatchCursor', 'watchRun', 'claimRuns', 'claimUnadmittedRuns'] as const),
+  'saveCheckpoint',
+  'completeRun',
+  'failRun',
+  'skipRun',
+  'parkRun',
+  'postponeRun',
+  'releaseRun',
+  'saveTags',
+  'saveMatches',
+  'openMatchCursor',
+  'watchRun',
+  'claimRuns',
+  'claimUnadmittedRuns',
 ] satisfies (keyof Store)[])
 
 type Method = (...args: unknown[]) => Promise<unknown>

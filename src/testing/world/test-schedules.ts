@@ -30,8 +30,12 @@ export async function listTestSchedules(store: Store, now: number): Promise<Test
       const content = input === null ? null : JSON.parse(input)
       const event = workflow === null ? (content as SentEvent) : null
       return {
-        ...{ name, workflow, sends: event?.type ?? null, cron: plan.kind === 'cron' ? plan.expression : null },
-        ...{ input: event ? JSON.parse(event.body) : content, next: new Date(next) },
+        name,
+        workflow,
+        sends: event?.type ?? null,
+        cron: plan.kind === 'cron' ? plan.expression : null,
+        input: event ? JSON.parse(event.body) : content,
+        next: new Date(next),
       }
     })
     .sort((one, other) => Number(one.next) - Number(other.next) || (one.name < other.name ? -1 : 1))

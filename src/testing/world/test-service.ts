@@ -105,8 +105,12 @@ export class TestService {
   async #launch(): Promise<{ sandbox: Sandbox; apiKey: string }> {
     this.#folder = await mkdtemp(join(tmpdir(), 'upshot-testbed-'))
     const sandbox = await startSandbox({
-      ...{ plan: 'unlimited', hints: false, ...this.#options },
-      ...{ dir: this.#folder, clock: 'manual', startAt: this.#time.clock.now() },
+      plan: 'unlimited',
+      hints: false,
+      ...this.#options,
+      dir: this.#folder,
+      clock: 'manual',
+      startAt: this.#time.clock.now(),
     })
     this.#sandbox = sandbox
     this.#time.moveFirst(sandbox.clock)

@@ -71,7 +71,8 @@ function describe({ workflow, code, groups, error }: ShadowBacktest, now: number
     title: `the shadow of ${workflow} differs: ${nameChanges(group)}`,
   }))
   return [...faults, ...differences].map(({ key, title }) => ({
-    ...{ id: idOf(key).slice(0, 24), title: title.slice(0, 300) },
+    id: idOf(key).slice(0, 24),
+    title: title.slice(0, 300),
     ...about,
   }))
 }

@@ -8,8 +8,16 @@ const MAX_HELD = 8_192
 
 /** Notices after which the checkpoints of a pass are saved, and its spans may be sent. */
 const SETTLED: ReadonlySet<string> = new Set([
-  ...['run.completed', 'run.failed', 'run.parked', 'run.limited', 'run.ready', 'run.canceled'],
-  ...['run.retried', 'run.skipped', 'run.planned', 'run.released'],
+  'run.completed',
+  'run.failed',
+  'run.parked',
+  'run.limited',
+  'run.ready',
+  'run.canceled',
+  'run.retried',
+  'run.skipped',
+  'run.planned',
+  'run.released',
 ])
 
 interface TracingParts {

@@ -29,7 +29,9 @@ async function startBoth({ secret = SECRET, ...given }: Partial<OidcOptions> = {
   const provider = new Provider(issuer, {
     clients: [
       {
-        ...{ client_id: 'upshot', client_secret: SECRET, token_endpoint_auth_method: 'client_secret_post' },
+        client_id: 'upshot',
+        client_secret: SECRET,
+        token_endpoint_auth_method: 'client_secret_post',
         redirect_uris: [`${console.base}/oidc/callback`],
       },
     ],

@@ -34,7 +34,8 @@ function breaksOfOperation(old: Json, next: Json, at: string): string[] {
   return [
     ...(old.operationId === next.operationId ? [] : [`${at}: its operationId has changed`]),
     ...(old.description === next.description ? [] : [`${at}: its role or audit has changed`]),
-    ...[...lost, ...needed],
+    ...lost,
+    ...needed,
     ...breaksOfBody(schemaOf(old.requestBody), schemaOf(next.requestBody), `${at} body`),
     ...breaksOfAnswer(answer(old), answer(next), `${at} answer`),
   ]

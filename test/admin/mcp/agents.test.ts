@@ -150,7 +150,8 @@ test('a call of another form than a call is refused in words', async () => {
   const { urls, dataDir } = await startAgents()
   const headers = {
     authorization: `Bearer ${readAdminToken(dataDir)}`,
-    ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
   }
   for (const params of [undefined, {}, { name: 7 }, { name: 'listRuns', arguments: 'all' }]) {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })

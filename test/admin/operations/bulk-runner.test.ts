@@ -45,7 +45,8 @@ test('a dry run counts and does nothing, and a run that a retry cannot help is r
   expect((await store.listRuns({ limit: 100, status: 'failed' })).length).toBe(12)
   cancelByRule(store.folder, runs[3] ?? '')
   expect(await foreseeOperation(store, plan, work)).toMatchObject({
-    ...{ total: 11, refused: 1 },
+    total: 11,
+    refused: 1,
     refusals: [{ target: runs[3] }],
   })
   expect([await store.listBulks({ limit: 1 }), await store.listActions({ limit: 1 })]).toEqual([[], []])

@@ -56,8 +56,14 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     settings: () => [],
     retention: () => ({ ...KEEP_ALL }),
     foreseePrune: async () => ({
-      ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
-      ...{ audit: null, effects: null, files: null },
+      runs: null,
+      failures: null,
+      refusals: null,
+      deliveries: null,
+      payloads: null,
+      audit: null,
+      effects: null,
+      files: null,
     }),
     async prune(onPruned) {
       onPruned(7)
@@ -70,7 +76,9 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     readDisk: async () => ({ databaseBytes: 1, logBytes: 1, diskFreeBytes: 1 }),
     endpointChanged: async () => {},
     defaultAccount: () => ({
-      ...{ baseUrl: null, plan: 'free', keeper: 'sandbox' },
+      baseUrl: null,
+      plan: 'free',
+      keeper: 'sandbox',
       storages: { storage_a: 'a', storage_b: 'b', storage_c: 'c' },
     }),
     nextTicks: (_trigger, after, count) => Array.from({ length: count }, (_, index) => after + (index + 1) * 60_000),

@@ -155,9 +155,17 @@ function eventFor(workflow: string, n: number, pick: Pick): [type: string, data:
 /** A service whose files are there or not, changed or not, and which fails at times. */
 function randomClient(pick: Pick) {
   const entry = (id: string, path: string) => ({
-    ...{ service: 'storage_a', id, name: path.split('/').at(-1), type: 'file', mimeType: null, createdAt: null },
-    ...{ size: pick(0, 5, 7), path, modifiedAt: pick(MOMENT, '2025-01-01T00:00:00.000Z') },
-    ...{ accessToken: CANARY, thumbnailUrl: `https://files.example/?sig=${CANARY_OF_ENVIRONMENT}` },
+    service: 'storage_a',
+    id,
+    name: path.split('/').at(-1),
+    type: 'file',
+    mimeType: null,
+    createdAt: null,
+    size: pick(0, 5, 7),
+    path,
+    modifiedAt: pick(MOMENT, '2025-01-01T00:00:00.000Z'),
+    accessToken: CANARY,
+    thumbnailUrl: `https://files.example/?sig=${CANARY_OF_ENVIRONMENT}`,
   })
   const fail = () => {
     if (pick(...Array(12).fill(false), true)) throw new NotFoundError('There is no such file.', {} as never)

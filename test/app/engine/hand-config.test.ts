@@ -5,16 +5,19 @@ import { PLAN } from '../../schedule/sweep/support/sweep-world.ts'
 
 test('another thread is handed every setting of the engine, and no secret', () => {
   const given: Required<Omit<EngineConfig, 'beatMs'>> = {
-    ...{
-      workflowsDir: '/w',
-      slots: 3,
-      drainMs: 7,
-      dev: true,
-      watchEffects: true,
-      trustsReads: true,
-      guardPolicy: DEFAULT_POLICY,
-    },
-    ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', parent: 7, traces: null, effects: 'plan' },
+    workflowsDir: '/w',
+    slots: 3,
+    drainMs: 7,
+    dev: true,
+    watchEffects: true,
+    trustsReads: true,
+    guardPolicy: DEFAULT_POLICY,
+    reconcile: [PLAN],
+    files: { burst: 9 },
+    suspects: 'only',
+    parent: 7,
+    traces: null,
+    effects: 'plan',
     limits: { steps: 7 },
     outside: { keys: ['k'], processes: ['p'] },
   }

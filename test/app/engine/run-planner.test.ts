@@ -36,7 +36,9 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ ev
   write('first')
   const [store, clock] = [openTestStore(), new ManualClock(NOW)]
   const planner = new RunPlanner({
-    ...{ store, clock, ...parts },
+    store,
+    clock,
+    ...parts,
     config: { workflowsDir, guardPolicy: DEFAULT_POLICY, effects },
     clients: {
       clientOf: () => Promise.reject(new Error('no files here')),

@@ -34,8 +34,15 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: ${run} })`
     },
   })
   const event: EventRecord = {
-    ...{ id: 'evt_1', account: 'default', type: 'file.created', origin: 'webhook', seq: 1, stream: 0 },
-    ...{ createdAt: NOW, receivedAt: NOW, body: '{"id":"evt_1","type":"file.created","data":{}}' },
+    id: 'evt_1',
+    account: 'default',
+    type: 'file.created',
+    origin: 'webhook',
+    seq: 1,
+    stream: 0,
+    createdAt: NOW,
+    receivedAt: NOW,
+    body: '{"id":"evt_1","type":"file.created","data":{}}',
   }
   const rules = { readsLive: true, plans: { use: [], borrows: false } }
   const plan = isolated.previewOne({ claim: imagineRun(event, 'tidy', NOW), steps: [] }, rules)

@@ -195,7 +195,8 @@ test.each([
 ])('%s', async (_, trustsReads) => {
   const other = await openHttp2()
   const animals = WAYS.map(({ name, code }) => ({
-    ...{ name, call: null },
+    name,
+    call: null,
     code: `const H = '${other.url}'
       await step.run('look', async () => { ${code}; return 1 }, { effect: 'read', retry: { attempts: 1 } })`,
   }))

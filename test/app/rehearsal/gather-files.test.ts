@@ -2,14 +2,30 @@ import { expect, test } from 'vitest'
 import { gatherFiles, type ReadStep } from '../../../src/app/rehearsal/gather-files.ts'
 
 const step = (key: string, target: string, output: unknown, status: ReadStep['status'] = 'completed'): ReadStep => ({
-  ...{ key, target, status, output: JSON.stringify(output) },
+  key,
+  target,
+  status,
+  output: JSON.stringify(output),
 })
 const entry = (id: string, path: string, more: object = {}) => ({
-  ...{ service: 'storage_a', id, path, type: 'file', size: 5 },
-  ...{ createdAt: null, modifiedAt: '2026-01-02T00:00:00.000Z', ...more },
+  service: 'storage_a',
+  id,
+  path,
+  type: 'file',
+  size: 5,
+  createdAt: null,
+  modifiedAt: '2026-01-02T00:00:00.000Z',
+  ...more,
 })
 const file = (id: string | null, path: string | null, more: object = {}) => ({
-  ...{ storage: 'storage_a', id, path, type: 'file', size: null, createdAt: null, modifiedAt: null, sha256: null },
+  storage: 'storage_a',
+  id,
+  path,
+  type: 'file',
+  size: null,
+  createdAt: null,
+  modifiedAt: null,
+  sha256: null,
   ...more,
 })
 const NONE = { type: 'tidy.asked', data: {} }
@@ -31,9 +47,11 @@ test('a file that the event calls deleted is not there, unless a read has found 
 
 test('a completed transfer has its source and its copy, of the size that it names', () => {
   const transfer = {
-    ...{ id: 'trf_1', filesTotal: 1, bytesTotal: 9 },
-    ...{ source: { service: 'storage_a', path: '/a', fileId: 'fil_1' } },
-    ...{ destination: { service: 'storage_b', path: '/b/a' } },
+    id: 'trf_1',
+    filesTotal: 1,
+    bytesTotal: 9,
+    source: { service: 'storage_a', path: '/a', fileId: 'fil_1' },
+    destination: { service: 'storage_b', path: '/b/a' },
   }
   const [source, copy] = [file('fil_1', '/a', { size: 9 }), file(null, '/b/a', { storage: 'storage_b', size: 9 })]
   expect(gatherFiles({ type: 'transfer.completed', data: { transfer } }, [], {})).toEqual([source, copy])

@@ -3,10 +3,12 @@ import { prepareEvent } from '../../../src/app/rehearsal/gather-files.ts'
 
 test('secrets are replaced at any depth, and storages have our names', () => {
   const body = JSON.stringify({
-    ...{ id: 'evt_1', data: { service: 'Docs Suite', apiKey: 'canary', list: [{ password: 'canary', tokens: 3 }] } },
+    id: 'evt_1',
+    data: { service: 'Docs Suite', apiKey: 'canary', list: [{ password: 'canary', tokens: 3 }] },
   })
   expect(JSON.parse(prepareEvent(body, { storage_a: 'docs-suite' }))).toEqual({
-    ...{ id: 'evt_1', data: { service: 'storage_a', apiKey: 'redacted', list: [{ password: 'redacted', tokens: 3 }] } },
+    id: 'evt_1',
+    data: { service: 'storage_a', apiKey: 'redacted', list: [{ password: 'redacted', tokens: 3 }] },
   })
 })
 

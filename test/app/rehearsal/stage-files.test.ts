@@ -7,8 +7,14 @@ import { startSandbox } from '../../../src/sandbox/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const named = (part: Partial<NamedFile>): NamedFile => ({
-  ...{ storage: 'storage_a', id: null, path: null, type: 'file', size: null },
-  ...{ createdAt: null, modifiedAt: null, sha256: null },
+  storage: 'storage_a',
+  id: null,
+  path: null,
+  type: 'file',
+  size: null,
+  createdAt: null,
+  modifiedAt: null,
+  sha256: null,
   ...part,
 })
 

@@ -3,8 +3,15 @@ import { compareFolders } from '../../../src/core/service/compare-folders.ts'
 import type { FileEntry } from '../../../src/core/service/file.ts'
 
 const file = (path: string, size: number | null, type: 'file' | 'folder' = 'file'): FileEntry => ({
-  ...{ service: 'storage_a', id: path, name: path.split('/').at(-1) ?? '', type, mimeType: null, size, path },
-  ...{ createdAt: null, modifiedAt: null },
+  service: 'storage_a',
+  id: path,
+  name: path.split('/').at(-1) ?? '',
+  type,
+  mimeType: null,
+  size,
+  path,
+  createdAt: null,
+  modifiedAt: null,
 })
 
 const standings = (...sides: Parameters<typeof compareFolders>) =>

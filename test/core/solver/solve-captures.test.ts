@@ -5,15 +5,21 @@ import { BODY, bytes, hex, NOW, SECRET, signatureOf } from '../support/solver-fi
 
 describe('solveCaptures', () => {
   const capture = (headers: Record<string, string>, body: Buffer = BODY) => ({
-    ...{ id: newId('dlv', NOW), endpointId: 'end_1', receivedAt: NOW },
-    ...{ headers, body },
+    id: newId('dlv', NOW),
+    endpointId: 'end_1',
+    receivedAt: NOW,
+    headers,
+    body,
   })
   const signed = (body: Buffer) => capture({ 'x-sig': `sha256=${hex(SECRET, body)}` }, body)
 
   it('captures give the scheme that most of them match', () => {
     const captures = [
-      ...[signed(bytes('{"n":1}')), capture({}), signed(bytes('{"n":2}'))],
-      ...[capture({ 'x-sig': hex(SECRET) }), capture(signatureOf(BODY, 'a forger knows no secret'))],
+      signed(bytes('{"n":1}')),
+      capture({}),
+      signed(bytes('{"n":2}')),
+      capture({ 'x-sig': hex(SECRET) }),
+      capture(signatureOf(BODY, 'a forger knows no secret')),
     ]
     expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
   })

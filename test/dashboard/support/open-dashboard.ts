@@ -140,7 +140,13 @@ export function madeOf(name: string, type: string, workflows: string[], more: ob
   const transfer = { id: `trf_${name}`, source, destination }
   const data = { file: { id: 'fil_1', name: HOSTILE, path }, service: 'storage_a', transfer, ...more }
   return {
-    ...{ id: `dlv_${name}`, endpointId: 'end_test', account: 'default', receivedAt: Date.now(), facts: {} },
-    ...{ event, body: JSON.stringify({ ...event, data }), workflows },
+    id: `dlv_${name}`,
+    endpointId: 'end_test',
+    account: 'default',
+    receivedAt: Date.now(),
+    facts: {},
+    event,
+    body: JSON.stringify({ ...event, data }),
+    workflows,
   }
 }

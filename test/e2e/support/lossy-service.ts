@@ -27,8 +27,14 @@ const HOUR = 3_600_000
 const STEP_MS = 5 * 60_000
 
 export const PLAN: SweepPlan = {
-  ...{ account: 'default', storage: 'storage_a', path: '/', recursive: true, repair: 'events' },
-  ...{ everyMs: HOUR, graceMs: 1.5 * HOUR, budget: 0.1 },
+  account: 'default',
+  storage: 'storage_a',
+  path: '/',
+  recursive: true,
+  repair: 'events',
+  everyMs: HOUR,
+  graceMs: 1.5 * HOUR,
+  budget: 0.1,
 }
 
 /** An event of a file, as the service has it. */
@@ -73,7 +79,12 @@ export class LossyService {
 
   static async open(): Promise<LossyService> {
     const sandbox = await startSandbox({
-      ...{ dir: tempFolder(), clock: 'manual', startAt: NOW, hints: false, plan: 'enterprise', seed: 7 },
+      dir: tempFolder(),
+      clock: 'manual',
+      startAt: NOW,
+      hints: false,
+      plan: 'enterprise',
+      seed: 7,
     })
     onTestFinished(() => sandbox.stop())
     // Nothing here is about disks, and each of thousands of commits would wait for one.
@@ -107,7 +118,11 @@ export class LossyService {
     })
     this.#wake = () => worker.wake()
     const receiver = new Receiver({
-      ...{ store, clock, publish: notices.publish, routes: this.#given.routes, intake: worker },
+      store,
+      clock,
+      publish: notices.publish,
+      routes: this.#given.routes,
+      intake: worker,
     })
     onTestFinished(() => receiver.stop())
     const url = await receiver.start({ host: '127.0.0.1', port: 0 })
@@ -163,8 +178,11 @@ export class LossyService {
     const delivered = this.sandbox.deliveries.list({ state: 'delivered' }).map(({ eventId }) => eventId)
     const told = new Set(delivered)
     return this.sandbox.events.list().map(({ id, type, created, data }) => ({
-      ...{ event: id, type: type as Happening['type'], file: (data.file as { id: string }).id },
-      ...{ at: Date.parse(created), isDelivered: told.has(id) },
+      event: id,
+      type: type as Happening['type'],
+      file: (data.file as { id: string }).id,
+      at: Date.parse(created),
+      isDelivered: told.has(id),
     }))
   }
 

@@ -56,7 +56,8 @@ test('a run of an event that was made up for before it came is skipped, and anot
   const run = ({ event }: { event: { id: string } }) => void ran.push(event.id)
   await engine.start([define('clean', run)], { findMadeUp })
   expect(await engine.run('clean', 'evt_late')).toMatchObject({
-    ...{ status: 'skipped', reason: 'made up for by evt_made' },
+    status: 'skipped',
+    reason: 'made up for by evt_made',
   })
   expect(await engine.run('clean', 'evt_other')).toMatchObject({ status: 'completed' })
   expect(ran).toEqual(['evt_other'])

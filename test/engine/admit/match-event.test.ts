@@ -9,8 +9,15 @@ import { NOW } from '../../support/fixtures.ts'
 
 const EVENT = { id: 'evt_1', type: 'match.asked', created: '2026-05-01T12:00:00Z', data: { size: 3, path: '/in/a' } }
 const RECORD: EventRecord = {
-  ...{ id: EVENT.id, account: 'default', type: EVENT.type, origin: 'webhook', body: JSON.stringify(EVENT) },
-  ...{ createdAt: NOW, receivedAt: NOW, stream: 0, seq: 1 },
+  id: EVENT.id,
+  account: 'default',
+  type: EVENT.type,
+  origin: 'webhook',
+  body: JSON.stringify(EVENT),
+  createdAt: NOW,
+  receivedAt: NOW,
+  stream: 0,
+  seq: 1,
 }
 const FACTS = { isSelfCaused: false, spellings: {} }
 
@@ -56,7 +63,10 @@ test.each<[string, Parameters<typeof ask>[0], string[]]>([
       priority: () => 7,
     },
     [
-      ...['starts', expect.anything(), expect.anything(), 'where fits: returned true'],
+      'starts',
+      expect.anything(),
+      expect.anything(),
+      'where fits: returned true',
       'keys fits: 10 starts in 60 s; 2 at a time for "storage_a"; priority 7',
     ],
   ],
@@ -68,7 +78,9 @@ test.each<[string, Parameters<typeof ask>[0], string[]]>([
       batch: { size: 5, wait: '10s', key: () => 'in' },
     } as never,
     [
-      ...['starts', expect.anything(), expect.anything()],
+      'starts',
+      expect.anything(),
+      expect.anything(),
       'keys fits: a batch of up to 5 or 10 s for "default/in"; one at a time for "a", and another one: skip',
     ],
   ],

@@ -30,7 +30,9 @@ test('a run whose code awaits something outside its steps for a minute says once
   }
   expect(told()).toMatchObject([
     {
-      ...{ run: stuck, workflow: 'stuck', level: 'warn' },
+      run: stuck,
+      workflow: 'stuck',
+      level: 'warn',
       message: expect.stringMatching(
         /^nothing has moved for \d+ s: the code awaits something outside its steps, since step "copy\[1\]" ended$/,
       ),

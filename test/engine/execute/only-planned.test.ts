@@ -24,7 +24,9 @@ test('a planned run ends as planned, with its plan as output, and no step of it 
   await engine.start([tidy], { planner: planner() })
   const run = await engine.run('tidy')
   expect(run).toMatchObject({
-    ...{ status: 'planned', reason: 'would complete; nothing was done', error: null },
+    status: 'planned',
+    reason: 'would complete; nothing was done',
+    error: null,
     output: '{"end":{"kind":"completed"}}',
   })
   expect(run.finishedAt).not.toBe(null)

@@ -163,7 +163,12 @@ test('code that changes the event of an open wait is told once, and the wait kee
   expect((await awaitStatus(engine, id, 'completed')).output).toBe('"file.moved"')
   expect(engine.heard.filter(({ kind }) => kind === 'wait.changed')).toEqual([
     {
-      ...{ kind: 'wait.changed', run: id, workflow: 'w', step: 'go', target: 'file.moved', asked: 'file.renamed' },
+      kind: 'wait.changed',
+      run: id,
+      workflow: 'w',
+      step: 'go',
+      target: 'file.moved',
+      asked: 'file.renamed',
       place: expect.stringContaining('wait-step.test.ts:'),
     },
   ])

@@ -31,8 +31,14 @@ test('a flood of refusals is ten lines, then one line with their number every te
   clock.advance('10s')
   expect(read()).toEqual([
     {
-      ...{ level: 'warn', time: expect.any(String), message: 'delivery refused, repeatedly', count: 4_990 },
-      ...{ verdict: 'bad_signature', endpoint: 'end_1', endpointName: 'main', reason: 'mismatch' },
+      level: 'warn',
+      time: expect.any(String),
+      message: 'delivery refused, repeatedly',
+      count: 4_990,
+      verdict: 'bad_signature',
+      endpoint: 'end_1',
+      endpointName: 'main',
+      reason: 'mismatch',
     },
   ])
   bus.publish(refused())

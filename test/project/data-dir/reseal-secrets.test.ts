@@ -24,7 +24,13 @@ type Place = { dataDir: string; secretKey: string | null }
 /** The keys of the tokens, which a new key of the vault leaves as they are. */
 const hookKeys = new Map<string, string>()
 const HOOK = {
-  ...{ id: 'hok_1', account: 'default', ask: null, data: null, isMany: false, openedAt: NOW, expiresAt: NOW + 1 },
+  id: 'hok_1',
+  account: 'default',
+  ask: null,
+  data: null,
+  isMany: false,
+  openedAt: NOW,
+  expiresAt: NOW + 1,
   sign: { scheme: SCHEME_PRESETS.hex, secret: 'the secret of a scanner' },
 }
 
@@ -156,8 +162,15 @@ test('resealSecrets refuses beside a process of any role, which would keep the o
   const worker = openDataDir(place)
   const now = Date.now()
   await worker.beatProcess({
-    ...{ id: 'prc_1', role: 'worker', pid: 12, version: '1', adminUrl: '', receiverUrl: '' },
-    ...{ startedAt: now, seenAt: now, broken: [] },
+    id: 'prc_1',
+    role: 'worker',
+    pid: 12,
+    version: '1',
+    adminUrl: '',
+    receiverUrl: '',
+    startedAt: now,
+    seenAt: now,
+    broken: [],
   })
   await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/Process 12/)
   await worker.close()

@@ -27,8 +27,15 @@ async function openCallback(part: Partial<Hook> = {}, parts: Parameters<typeof c
   const id = 'hok_0123456789abcdefghjkmnpqrs'
   const lease = await claimLease(store)
   const hook = {
-    ...{ id, account: 'default', ask: null, data: VERDICT, isMany: false, sign: null },
-    ...{ openedAt: NOW, expiresAt: NOW + HOUR, ...part },
+    id,
+    account: 'default',
+    ask: null,
+    data: VERDICT,
+    isMany: false,
+    sign: null,
+    openedAt: NOW,
+    expiresAt: NOW + HOUR,
+    ...part,
   }
   await store.saveCheckpoint(lease, checkpoint('scan', { kind: 'hook', effect: 'read', target: id }), undefined, {
     hook,
@@ -46,7 +53,7 @@ async function openCallback(part: Partial<Hook> = {}, parts: Parameters<typeof c
     await receiver.receiver.stop()
     return (await store.listDeliveries({ limit: 99 })).filter(({ endpointId }) => endpointId === null)
   }
-  return { ...{ store, url, heard, clock, lease, id, path, address, send, told } }
+  return { store, url, heard, clock, lease, id, path, address, send, told }
 }
 
 /** Every byte that the database has on disk. */

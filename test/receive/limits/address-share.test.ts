@@ -98,7 +98,9 @@ test('bodies for a path without an endpoint are read blindly up to 64 KiB and ta
   await endless.write(`11000\r\n${'x'.repeat(0x11000)}\r\n`)
   expect(await endless.answer).toMatch(/^HTTP\/1\.1 401 /)
   expect(heard.flatMap((notice) => (notice.kind === 'delivery.received' ? [notice.verdict] : []))).toEqual([
-    ...['accepted', 'unknown_endpoint', 'unknown_endpoint'],
+    'accepted',
+    'unknown_endpoint',
+    'unknown_endpoint',
   ])
 })
 

@@ -35,7 +35,10 @@ test('a delivery over the rate of its address is answered 503, whatever its endp
   const { post, heard, path } = await createTestReceiver({ limits: { addressPerSecond: 1, addressBurst: 3 } })
   for (const to of [`${path}x`, '/hooks/y', path, path]) await post(eventBody('evt_1'), {}, to)
   expect(factsOf(heard).map(([verdict]) => verdict)).toEqual([
-    ...['unknown_endpoint', 'unknown_endpoint', 'accepted', 'overloaded'],
+    'unknown_endpoint',
+    'unknown_endpoint',
+    'accepted',
+    'overloaded',
   ])
   expect(factsOf(heard).at(-1)).toEqual(['overloaded', 'address_rate'])
 })

@@ -48,7 +48,8 @@ inBrowser(`a person creates, edits and revokes a key${label}`, async () => {
   await page.getByLabel('storage_b').uncheck()
   await press(page, 'Save')
   expect(sandbox.keys.list()[0]?.scope).toEqual({
-    ...{ custom: ['files:read', 'files:delete'], storages: ['storage_a', 'storage_c'] },
+    custom: ['files:read', 'files:delete'],
+    storages: ['storage_a', 'storage_c'],
   })
   await clickThrough(page, page.getByRole('link', { name: 'All keys' }))
   await press(page, 'Revoke made by hand')

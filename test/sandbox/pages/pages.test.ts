@@ -79,8 +79,15 @@ test('a name that turns the direction of text steers nothing on any page, and it
   await sandbox.faults.add({ on: 'delivery', drop: true, type: REVERSED })
   const event = sandbox.events.emit(REVERSED, { [REVERSED]: REVERSED })
   const pages = [
-    ...['keys', `keys/${key.id}`, 'webhooks', 'deliveries', `events/${event.id}`, 'storages'],
-    ...[`storages/storage_a?path=${encodeURIComponent(`/${REVERSED}`)}`, 'transfers', 'faults'],
+    'keys',
+    `keys/${key.id}`,
+    'webhooks',
+    'deliveries',
+    `events/${event.id}`,
+    'storages',
+    `storages/storage_a?path=${encodeURIComponent(`/${REVERSED}`)}`,
+    'transfers',
+    'faults',
   ]
   for (const page of pages) {
     const { text } = await read(sandbox, `/account/${page}`)

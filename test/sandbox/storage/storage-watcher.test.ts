@@ -180,10 +180,14 @@ test('a path that the disk cannot look up is neither there nor gone', () => {
 
 test('an error of the disk is an answer with its cause, without the path', () => {
   const refused = Object.assign(new Error("EACCES: permission denied, open '/srv/secret/a'"), {
-    ...{ code: 'EACCES', syscall: 'open', path: '/srv/secret/a' },
+    code: 'EACCES',
+    syscall: 'open',
+    path: '/srv/secret/a',
   })
   expect(toWireError(refused)).toEqual({
-    ...{ status: 500, code: 'service_error', details: {} },
+    status: 500,
+    code: 'service_error',
+    details: {},
     message: 'The storage cannot be read or written: EACCES: permission denied.',
   })
   expect(toWireError(new Error('secret')).message).toBe('The service failed.')

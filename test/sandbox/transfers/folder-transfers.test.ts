@@ -40,7 +40,12 @@ test('a folder is transferred with its contents as one transfer', async () => {
   ])
   const folder = target.list().find(({ path }) => path === '/archive/in')
   expect(record).toMatchObject({
-    ...{ status: 'completed', filesTotal: 3, filesDone: 3, filesKept: 0, bytesTotal: 30, bytesDone: 30 },
+    status: 'completed',
+    filesTotal: 3,
+    filesDone: 3,
+    filesKept: 0,
+    bytesTotal: 30,
+    bytesDone: 30,
     destination: { service: 'storage_b', path: '/archive/in', fileId: folder?.id },
   })
   expect(await target.read('/archive/in/deep/c.txt')).toEqual(Buffer.from('0123456789'))
@@ -53,7 +58,11 @@ test('a failed folder transfer names the file and keeps only complete files', as
   const { sandbox, target } = await openFilled()
   const record = await transfer(sandbox, { failAt: 0.5 })
   expect(record).toMatchObject({
-    ...{ status: 'failed', filesTotal: 3, filesDone: 1, bytesTotal: 30, bytesDone: 15 },
+    status: 'failed',
+    filesTotal: 3,
+    filesDone: 1,
+    bytesTotal: 30,
+    bytesDone: 15,
     error: { code: 'service_error', path: '/in/deep/b.txt', message: expect.stringContaining('/in/deep/b.txt') },
   })
   expect(paths(target)).toEqual(['/in', '/in/a.txt', '/in/deep'])
@@ -86,7 +95,9 @@ test('a folder transfer replaces or keeps existing files', async () => {
 
   writeFileSync(join(target.dir, 'unreported.txt'), 'dropped just now')
   const single = await transfer(sandbox, {
-    ...{ from: ['storage_a', '/other.txt'], to: ['storage_b', '/unreported.txt'], existing: 'keep' },
+    from: ['storage_a', '/other.txt'],
+    to: ['storage_b', '/unreported.txt'],
+    existing: 'keep',
   })
   expect(single).toMatchObject({ type: 'file', status: 'completed', filesKept: 1 })
   expect(readdirSync(target.dir)).toContain('unreported.txt')

@@ -211,6 +211,10 @@ test('of two processes one sweeps, and the other goes on when it is gone', async
   expect((await world.store.loadSweep('default', 'storage_a'))?.state).toEqual(before)
   await world.run(10 * 60_000)
   expect((await world.store.loadSweep('default', 'storage_a'))?.state).toMatchObject({
-    ...{ owner: 'wrk_2', phase: 'idle', seen: 40, baseline: 1, ended: { fault: null } },
+    owner: 'wrk_2',
+    phase: 'idle',
+    seen: 40,
+    baseline: 1,
+    ended: { fault: null },
   })
 })

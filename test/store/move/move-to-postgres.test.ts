@@ -124,7 +124,10 @@ test('an event that comes after the move ends a wait from before it', async () =
   const [cursor] = open
   const upTo = Number.MAX_SAFE_INTEGER
   const found = await store.listEventsAfter({
-    ...{ stream: cursor?.stream ?? 0, after: cursor?.position ?? 0, upTo, types: null },
+    stream: cursor?.stream ?? 0,
+    after: cursor?.position ?? 0,
+    upTo,
+    types: null,
   })
   // Those of before the run are not matched again.
   expect(found.map(({ id }) => id)).toEqual(['evt_moved'])
@@ -157,8 +160,15 @@ test('a target in use and a file in use are refused, and nothing is changed', as
   await expect(move(file, place)).rejects.toMatchObject({ code: 'conflict' })
   const store = openTestStore(folder)
   await store.beatProcess({
-    ...{ id: 'prc_1', role: 'worker', pid: 12, version: '1', adminUrl: '', receiverUrl: '' },
-    ...{ startedAt: NOW, seenAt: NOW, broken: [] },
+    id: 'prc_1',
+    role: 'worker',
+    pid: 12,
+    version: '1',
+    adminUrl: '',
+    receiverUrl: '',
+    startedAt: NOW,
+    seenAt: NOW,
+    broken: [],
   })
   await store.close()
   await expect(move(file, makeSchema())).rejects.toThrow(/Process 12/)

@@ -42,7 +42,9 @@ test('the parameters of a call arrive as they were given', async () => {
     integers([7, -7], (value, index) => value + index),
     booleans([true, false], same),
     uuids(['00112233445566778899aabbccddeeff'], same),
-    ...['it\u{2019}s\0', 42, null],
+    'it\u{2019}s\0',
+    42,
+    null,
   )
   expect(rows).toEqual([
     {

@@ -30,7 +30,10 @@ async function open(hosts: pg.ClientConfig, schema = 'upshot') {
 }
 
 const place = (part: pg.ClientConfig = {}): pg.ClientConfig => ({
-  ...{ host: '127.0.0.1', port: server.port, user: 'postgres', database: 'postgres' },
+  host: '127.0.0.1',
+  port: server.port,
+  user: 'postgres',
+  database: 'postgres',
   ...part,
 })
 

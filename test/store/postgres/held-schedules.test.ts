@@ -8,7 +8,11 @@ import { openTwo } from './support/open-two.ts'
 
 const ACME = planAccount(
   {
-    ...{ name: 'acme', plan: 'pro', baseUrl: 'https://api.example.com/v1', apiKey: 'sk_live_acme', fallbackKey: null },
+    name: 'acme',
+    plan: 'pro',
+    baseUrl: 'https://api.example.com/v1',
+    apiKey: 'sk_live_acme',
+    fallbackKey: null,
     storages: { storage_a: 'a', storage_b: 'b', storage_c: 'c' },
   },
   0,

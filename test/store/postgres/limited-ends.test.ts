@@ -81,7 +81,10 @@ test('a limited run ends in one call, with its output and its slots', async () =
     one.completeRun(admitted.lease, '"done"', NOW + 5),
   ])
   expect(await one.findRun(run.lease.runId)).toMatchObject({
-    ...{ status: 'completed', output: '"done"', finishedAt: NOW + 5, isInLine: false },
+    status: 'completed',
+    output: '"done"',
+    finishedAt: NOW + 5,
+    isInLine: false,
   })
   expect((await one.listSteps(run.lease.runId)).map(({ key }) => key)).toEqual(['a'])
   expect((await session.query('SELECT FROM gate_slot')).rowCount).toBe(0)

@@ -22,7 +22,9 @@ test('a reader has the recorded runs of PostgreSQL, and no way to write', async 
     const pages = await Array.fromAsync(readCases(reader, { workflow: 'tidy', since: 0 }, { withOutputs: true }))
     expect(pages.flatMap(({ cases }) => cases)).toMatchObject([
       {
-        ...{ run: id, event: 'evt_1', isCut: false },
+        run: id,
+        event: 'evt_1',
+        isCut: false,
         side: {
           end: { kind: 'completed', output: '{"b":2}' },
           deeds: [{ step: 'note', class: 'write', target: 'notes', content: '{"a":1}' }],

@@ -56,8 +56,13 @@ test('a process needs no right to change tables, to touch the schema, or to edit
   const store = await openPostgresStore({ hosts, schema: place.schema, vaultKey: Buffer.alloc(32) })
   onTestFinished(() => store.close())
   const ages = {
-    ...{ failures: null, refusals: null, deliveries: null, payloads: null },
-    ...{ audit: null, effects: null, files: null },
+    failures: null,
+    refusals: null,
+    deliveries: null,
+    payloads: null,
+    audit: null,
+    effects: null,
+    files: null,
   }
   expect(await store.pruneWeek({ ...ages, runs: null }, NOW)).toBeNull()
   await queueRun(store)

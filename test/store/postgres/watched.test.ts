@@ -26,21 +26,23 @@ async function openWatched() {
   place.port = String(network.port)
   const memory = CommitCounts.allocate()
   const store: Store = await openPostgresStore({
-    ...{ hosts: [{ connectionString: place.href }], directHosts: [{ connectionString: url }], schema },
-    ...{ vaultKey: randomBytes(32), mayMigrate: true, commits: memory },
+    hosts: [{ connectionString: place.href }],
+    directHosts: [{ connectionString: url }],
+    schema,
+    vaultKey: randomBytes(32),
+    mayMigrate: true,
+    commits: memory,
   })
   onTestFinished(() => store.close())
   const session = await openSession({ url, schema })
   const commits = new CommitCounts(memory)
   let offsetMs: number | null = null
   const { values, metrics } = openTestMetrics({
-    ...{
-      store,
-      commits,
-      readServerState: () => store.readServerState(),
-      isServer: true,
-      clockOffsetMs: () => offsetMs,
-    },
+    store,
+    commits,
+    readServerState: () => store.readServerState(),
+    isServer: true,
+    clockOffsetMs: () => offsetMs,
   })
   const setOffset = (ms: number) => {
     offsetMs = ms

@@ -13,12 +13,22 @@ const WEEK = 7 * DAY
 /** Mondays, 00:00 UTC; NOW is in the week of the first. */
 const [FIRST, SECOND, THIRD] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 5, 8), Date.UTC(2026, 5, 15)]
 const NEVER: PruneBounds = {
-  ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
-  ...{ audit: null, effects: null, files: null },
+  runs: null,
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+  files: null,
 }
 const upTo = (at: number): PruneBounds => ({
   ...NEVER,
-  ...{ runs: at, failures: at, refusals: at, deliveries: at, payloads: at },
+  runs: at,
+  failures: at,
+  refusals: at,
+  deliveries: at,
+  payloads: at,
 })
 
 async function openWeeks() {

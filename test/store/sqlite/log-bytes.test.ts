@@ -13,9 +13,22 @@ import { openTestTracing } from '../../watch/support/open-test-tracing.ts'
 const TABLES = ['event', 'delivery', 'run', 'work', 'outcome', 'step']
 /** Their indexes and triggers that runs need; all others are for questions of an operator. */
 const FOR_RUNS = [
-  ...['event_identity', 'delivery_repeat', 'delivery_refused', 'step_delete', 'full_run'],
-  ...['run_caused', 'run_invoked', 'run_origin', 'work_ready', 'work_suspect', 'work_waiting', 'work_leased'],
-  ...['outcome_folded', 'work_untimed', 'work_paused', 'work_ticking'],
+  'event_identity',
+  'delivery_repeat',
+  'delivery_refused',
+  'step_delete',
+  'full_run',
+  'run_caused',
+  'run_invoked',
+  'run_origin',
+  'work_ready',
+  'work_suspect',
+  'work_waiting',
+  'work_leased',
+  'outcome_folded',
+  'work_untimed',
+  'work_paused',
+  'work_ticking',
 ]
 
 const three = define('three', { on: 'file.created' }, async ({ step }) => {

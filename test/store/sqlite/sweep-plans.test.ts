@@ -67,7 +67,8 @@ test('a file that is gone is found by its own index, and what events told by the
   const byKey = 'SEARCH known_file USING PRIMARY KEY (sweep=? AND file=?)'
   expect(planOf(statementOf(/^SELECT told\.account/)).filter((line) => !line.startsWith('SCAN'))).toEqual([
     expect.stringMatching(/^SEARCH sweep/),
-    ...[byKey, byKey],
+    byKey,
+    byKey,
   ])
   expect(planOf(statementOf(/^SELECT 1 AS found FROM effect/))[0]).toMatch(/USING (COVERING )?INDEX effect_target/)
 })

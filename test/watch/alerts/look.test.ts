@@ -186,6 +186,7 @@ test('each new difference of a shadow is told once, and anew for edited code', a
   expect(asked.at(-1)).toMatchObject({ since: NOW - 120_000, until: NOW - 120_000 + HOUR })
   code = null
   expect(await look(25 * 60)).toContainEqual([
-    ...['the shadow of tidy cannot be replayed: it loops', 'backtest tidy --shadow'],
+    'the shadow of tidy cannot be replayed: it loops',
+    'backtest tidy --shadow',
   ])
 })

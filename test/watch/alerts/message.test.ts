@@ -9,8 +9,17 @@ import { RULE } from './support/open-alerts.ts'
 const item = (n: number, title = `w${n} fails`): AlertItem => ({
   change: 'new',
   topic: {
-    ...{ id: `grp_${n}`, title, page: `/runs?group=grp_${n}`, command: `runs list --group grp_${n}` },
-    ...{ since: NOW, seenAt: NOW, count: 1, sentCount: null, lastSentAt: null, endedAt: null, sendingUntil: null },
+    id: `grp_${n}`,
+    title,
+    page: `/runs?group=grp_${n}`,
+    command: `runs list --group grp_${n}`,
+    since: NOW,
+    seenAt: NOW,
+    count: 1,
+    sentCount: null,
+    lastSentAt: null,
+    endedAt: null,
+    sendingUntil: null,
   },
 })
 

@@ -30,7 +30,7 @@ test('a run of three steps is counted by workflow, outcome and effect', async ()
 
 test('a run that parks is counted by what it waits for', async () => {
   const { metrics, values } = openTestMetrics()
-  const about = { ...{ run: 'run_1', workflow: 'tidy', root: null, parentRun: null, reason: 'waits' } }
+  const about = { run: 'run_1', workflow: 'tidy', root: null, parentRun: null, reason: 'waits' }
   const parked = { kind: 'run.parked', ...about, dueAt: null } as const
   metrics.count({ ...parked, dueAt: NOW + 1, awaits: null })
   metrics.count({ ...parked, dueAt: NOW + 1, awaits: 'event' })
@@ -170,8 +170,15 @@ test('the approvals that wait for people are a gauge, with the moment of the old
 
 test('a server of PostgreSQL has gauges, of which a file has none', async () => {
   const server = {
-    ...{ databaseBytes: 9_000, connections: 12, mostConnections: 100, oldestTransactionS: 1.5, deadRows: 7 },
-    ...{ standbys: 1, isReplicated: true, lagBytes: 512, weeksUntil: FIXED },
+    databaseBytes: 9_000,
+    connections: 12,
+    mostConnections: 100,
+    oldestTransactionS: 1.5,
+    deadRows: 7,
+    standbys: 1,
+    isReplicated: true,
+    lagBytes: 512,
+    weeksUntil: FIXED,
   }
   const state = await openTestMetrics({ readServerState: async () => server }).values()
   expect(state).toMatchObject({

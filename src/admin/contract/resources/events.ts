@@ -101,7 +101,10 @@ export const EVENT_ROUTES = defineRoutes({
     answer: z.object({
       items: z.array(
         z.object({
-          ...{ type: z.string(), account: z.string(), event: z.string(), at: time() },
+          type: z.string(),
+          account: z.string(),
+          event: z.string(),
+          at: time(),
           changes: z.array(z.string()).describe('Such as `data.file.size: text, was integer`; no value of it.'),
         }),
       ),

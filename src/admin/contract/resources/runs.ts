@@ -3,6 +3,7 @@ import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
 import { STEP_KINDS } from '../../../core/runs/step.ts'
 import { defineRoutes, isDryRun, moment, pageOf, paging, tag, time, usual } from '../route.ts'
 import { failure } from './failures.ts'
+import { outsideCall } from './safety/effects.ts'
 import { hook } from './safety/hooks.ts'
 
 export const run = z
@@ -136,7 +137,10 @@ const runDetails = z
     output: z.unknown().describe('Its output, or the plan of a planned run; null above 64 KiB.'),
     event: z
       .object({
-        ...{ id: z.string(), account: z.string(), type: z.string(), receivedAt: time() },
+        id: z.string(),
+        account: z.string(),
+        type: z.string(),
+        receivedAt: time(),
         data: z.unknown().describe('Null once it is pruned, and above 64 KiB.'),
       })
       .nullable()
@@ -147,14 +151,7 @@ const runDetails = z
     log: z
       .array(z.object({ number: z.int(), at: time(), level: z.string(), message: z.string(), facts: z.unknown() }))
       .describe('Its newest log lines; none for a viewer.'),
-    outside: z
-      .array(
-        z.object({
-          ...{ at: time(), call: z.string(), where: z.string().nullable(), host: z.string().nullable() },
-          ...{ step: z.string().nullable(), place: z.string().nullable() },
-        }),
-      )
-      .describe('Calls past the guard and the ledger, oldest first, 50 at most.'),
+    outside: z.array(outsideCall).describe('Calls past the guard and the ledger, oldest first, 50 at most.'),
     chain: z
       .array(moments.extend({ startedAt: time().nullable(), finishedAt: time().nullable() }))
       .describe('The runs of its chain by `step.continueAs`; empty without one.'),

@@ -51,7 +51,9 @@ export const WORKFLOW_ROUTES = defineRoutes({
       nodes: z
         .array(
           z.object({
-            ...{ name: z.string(), kind: z.enum(STEP_KINDS), effect: z.enum(['read', 'write', 'delete']) },
+            name: z.string(),
+            kind: z.enum(STEP_KINDS),
+            effect: z.enum(['read', 'write', 'delete']),
             runs: z.int().describe('Runs that had it.'),
             times: z.int().describe('Steps of this name in all of them; more than the runs in a loop.'),
             failed: z.int().describe('Runs in which it failed for good.'),

@@ -103,7 +103,8 @@ function decide(
 ): Promise<DecisionResult> {
   const { hash, as, signature } = body
   const voter = {
-    ...{ actor: as ?? operator.actor, reason: operator.reason },
+    actor: as ?? operator.actor,
+    reason: operator.reason,
     signature: signature === undefined ? null : Buffer.from(signature, 'base64'),
   }
   return writes.decideApproval({ hash, ...voter, ...decision }, now)

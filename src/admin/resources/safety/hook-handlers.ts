@@ -38,7 +38,15 @@ export function hookHandlers({ store }: ResourceParts): Handlers<keyof typeof HO
 export function describeHook(hook: HookRecord, now: number): HookView {
   const { id, runId, step, ask, data, isMany, isSigned, answers } = hook
   return {
-    ...{ id, runId, step, state: stateOf(hook, now), ask, data, isMany, isSigned, answers },
+    id,
+    runId,
+    step,
+    state: stateOf(hook, now),
+    ask,
+    data,
+    isMany,
+    isSigned,
+    answers,
     address: `${CALLBACK_PATH}${id.slice('hok_'.length).slice(0, SHOWN)}…`,
     openedAt: isoTime(hook.openedAt),
     expiresAt: isoTime(hook.expiresAt),

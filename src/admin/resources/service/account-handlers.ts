@@ -51,7 +51,12 @@ export function accountHandlers({ store, surroundings }: ResourceParts): Handler
 
 function describeAccount({ name, baseUrl, plan, storages, fallbackKey, createdAt }: Account, endpoints: Endpoint[]) {
   return {
-    ...{ name, baseUrl, plan, storages, hasFallbackKey: fallbackKey !== null, keeper: null },
+    name,
+    baseUrl,
+    plan,
+    storages,
+    hasFallbackKey: fallbackKey !== null,
+    keeper: null,
     createdAt: isoTime(createdAt),
     endpoints: usersOf(name, endpoints),
   }
@@ -84,7 +89,9 @@ function complete(
   }
   const fallback = body.keepsOldKey ? known?.apiKey : known?.fallbackKey
   return {
-    ...{ apiKey, baseUrl, storages: { storage_a, storage_b, storage_c } },
+    apiKey,
+    baseUrl,
+    storages: { storage_a, storage_b, storage_c },
     plan: body.plan ?? known?.plan ?? (isReal ? usual.plan : 'free'),
     fallbackKey: body.fallbackKey === undefined ? (fallback ?? null) : body.fallbackKey,
   }

@@ -151,7 +151,12 @@ async function countStorage(
   const baseline = state.baseline ?? Number.MAX_SAFE_INTEGER
   for (let after: string | null = ''; after !== null; ) {
     const { next, ...counts }: FileCounts & { next: string | null } = await store.countFiles({
-      ...{ account, storage, after, limit: FILES, baseline, since },
+      account,
+      storage,
+      after,
+      limit: FILES,
+      baseline,
+      since,
     })
     for (const name of Object.keys(total) as (keyof FileCounts)[]) total[name] += counts[name]
     after = next

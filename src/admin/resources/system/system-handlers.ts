@@ -39,7 +39,12 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
       const room = await store.readServerRoom(now)
       const databaseBytes = room?.databaseBytes ?? disk.databaseBytes
       return {
-        ...{ isReady: ready, checks, processes, ...disk, databaseBytes, room: describeRoom(room, surroundings) },
+        isReady: ready,
+        checks,
+        processes,
+        ...disk,
+        databaseBytes,
+        room: describeRoom(room, surroundings),
         effects: presentMode(await listSwitches(store)),
         sandboxUrl: surroundings.sandboxUrl(),
         sweeps: await readSweepViews(store, now),
@@ -52,7 +57,9 @@ function describeRoom(room: ServerRoom | null, surroundings: Pick<Surroundings, 
   if (room === null) return null
   const retention = surroundings.retention()
   const weeks = room.weeks.map(({ kind, kept, until, oldest }) => ({
-    ...{ kind, kept, until: momentOf(until) },
+    kind,
+    kept,
+    until: momentOf(until),
     next: oldest && {
       from: isoTime(oldest.from),
       bytes: oldest.bytes,

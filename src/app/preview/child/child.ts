@@ -45,7 +45,11 @@ export class Child implements AsyncDisposable {
     const stream = typeof output === 'function' ? 'pipe' : output
     this.#parts = { name, entry, handlers, ...parts }
     this.#process = fork(entry, {
-      ...{ cwd, env, execArgv, serialization: 'advanced', stdio: ['ignore', stream, stream, 'ipc'] },
+      cwd,
+      env,
+      execArgv,
+      serialization: 'advanced',
+      stdio: ['ignore', stream, stream, 'ipc'],
     })
     const { stdout, stderr } = this.#process
     if (typeof output === 'function') for (const each of [stdout, stderr]) each?.setEncoding('utf8').on('data', output)

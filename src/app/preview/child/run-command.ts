@@ -58,7 +58,8 @@ function begin(
   const env = {
     ...processEnvironment(),
     ...(service.kind === 'sandbox' ? withoutService() : {}),
-    ...{ UPSHOT_DATA_DIR: dataDir, UPSHOT_WORKFLOWS_DIR: workflowsDir },
+    UPSHOT_DATA_DIR: dataDir,
+    UPSHOT_WORKFLOWS_DIR: workflowsDir,
     // The command must not ask a server, least of all this one, which would run it again.
     UPSHOT_SERVER: '',
     ...(tell && { [TELLS_PARENT]: '1' }),

@@ -43,8 +43,11 @@ async function openFiles(config: Config): Promise<FilesClient> {
   const { createFilesClient } = await import('../../../files/index.ts')
   const { fallbackKey, storages, ...access } = findAccess(config)
   return createFilesClient({
-    ...{ ...access, ...(fallbackKey === null ? {} : { fallbackKey }), services: storages },
-    ...{ priority: 'interactive', retry: { maxWait: '10s' } },
+    ...access,
+    ...(fallbackKey === null ? {} : { fallbackKey }),
+    services: storages,
+    priority: 'interactive',
+    retry: { maxWait: '10s' },
   })
 }
 

@@ -60,8 +60,12 @@ export const add = actCommand('POST /endpoints', {
   mayCreate: true,
   tries: true,
   body: async ({ events, account, learn, scheme, header, ...source }, name) => ({
-    ...{ name, events, account, learn },
-    ...{ scheme: withHeader(scheme, header), secret: await readSecret(source) },
+    name,
+    events,
+    account,
+    learn,
+    scheme: withHeader(scheme, header),
+    secret: await readSecret(source),
   }),
   done: ({ endpoint, secret }) => describePaste(endpoint, secret),
   note({ endpoint }, name) {

@@ -53,8 +53,11 @@ export function define(command: Command, { out, project }: Cli): void {
         }
         // New runs of all selected events, as a tracked operation, oldest first.
         return performOperation(out, operations, {
-          ...{ name: 'POST /events/replay', body: { filter: { ...choice, account }, perSecond, workflows } },
-          ...{ things: 'Events', done: 'replayed', describe: ({ total, runs }) => describeWill(total, runs) },
+          name: 'POST /events/replay',
+          body: { filter: { ...choice, account }, perSecond, workflows },
+          things: 'Events',
+          done: 'replayed',
+          describe: ({ total, runs }) => describeWill(total, runs),
         })
       }),
     )

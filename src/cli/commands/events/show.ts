@@ -168,7 +168,11 @@ function formatRun(run: Run, paint: Paint): string {
   const notes = [folded > 0 && `${folded} folded into it`, describeOrigin(run), describeReason(run)]
   return tell(
     {
-      ...{ kind: 'run', name, status, style: styleStatus(run), note: notes.filter(Boolean).join('; ') },
+      kind: 'run',
+      name,
+      status,
+      style: styleStatus(run),
+      note: notes.filter(Boolean).join('; '),
       about: handler === 'run' ? workflow : `${workflow} (${handler})`,
       time: formatTime(startedAt ?? createdAt, finishedAt),
     },
@@ -182,8 +186,12 @@ function formatStep(step: Step, paint: Paint): string {
   return tell(
     {
       ...(call ? { kind: 'call', name: call[0] } : { kind: kind === 'run' ? 'step' : kind, name: key }),
-      ...{ about: kind === 'invoke' ? null : target, effect, status, style: styleStatus({ status }) },
-      ...{ time: formatTime(startedAt, finishedAt), note: describeEnd(step) },
+      about: kind === 'invoke' ? null : target,
+      effect,
+      status,
+      style: styleStatus({ status }),
+      time: formatTime(startedAt, finishedAt),
+      note: describeEnd(step),
     },
     paint,
   )

@@ -54,7 +54,9 @@ const SIGNS: Record<Standing, string> = { same: '✓', differs: '✗', only_one:
 function columns(one: Side, other: Side): Column<Pair>[] {
   const [here, there] = nameSides(one, other)
   const words: Record<Standing, string> = {
-    ...{ same: 'same', differs: 'differs', unknown: 'unknown' },
+    same: 'same',
+    differs: 'differs',
+    unknown: 'unknown',
     only_one: `only in ${here}`,
     only_other: `only in ${there}`,
   }

@@ -89,7 +89,8 @@ export function get(command: Command, { out, project }: Cli): void {
           const entry = await findEntry(operations, text, { account, signal })
           if (entry.type === 'folder') throw refuseFolder(entry)
           const work = {
-            ...{ out, signal },
+            out,
+            signal,
             open: (from: number) => openBytes(operations, entry, { account, from, signal }),
             look: () => findEntry(operations, `${entry.service}:${entry.id}`, { account, signal }),
           }

@@ -25,12 +25,20 @@ export function retry(command: Command, cli: Cli): void {
 
 const RESUME = { kind: 'resume', act: 'resume', verb: 'resume', done: 'resumed' } as const
 const WAKE = {
-  ...({ kind: 'resume', act: 'resume', verb: 'end the sleep of', done: 'woken' } as const),
-  ...{ body: { skipSleep: true }, isOfNamed: true },
+  kind: 'resume',
+  act: 'resume',
+  verb: 'end the sleep of',
+  done: 'woken',
+  body: { skipSleep: true },
+  isOfNamed: true,
 } as const
 const RESTART = {
-  ...({ kind: 'restart', act: 'resume', verb: 'restart from scratch', done: 'restarted' } as const),
-  ...{ body: { fromScratch: true }, isDestructive: true },
+  kind: 'restart',
+  act: 'resume',
+  verb: 'restart from scratch',
+  done: 'restarted',
+  body: { fromScratch: true },
+  isDestructive: true,
 } as const
 
 export function resume(command: Command, cli: Cli): void {
@@ -46,8 +54,10 @@ export function resume(command: Command, cli: Cli): void {
 
 const RESOLVE = { kind: 'resolve', act: 'resolve', verb: 'resolve', done: 'resolved' } as const
 const UNDO = {
-  ...({ kind: 'unresolve', act: 'unresolve' } as const),
-  ...{ verb: 'take back the resolution of', done: 'no longer resolved' },
+  kind: 'unresolve',
+  act: 'unresolve',
+  verb: 'take back the resolution of',
+  done: 'no longer resolved',
 } as const
 
 export function resolve(command: Command, cli: Cli): void {

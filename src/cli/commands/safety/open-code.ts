@@ -91,8 +91,13 @@ export async function openLiveReads(config: Config, onRead: (operation: string) 
   const { openReads } = await import('../../../app/preview/planned-files.ts')
   const store = await openStore(config)
   const clients = new AccountClients({
-    ...{ store, clock: commandClock, random: Math.random, publish: () => {}, burst: config.files.burst },
-    ...{ priority: 'background', defaultAccess: () => findAccess(config) },
+    store,
+    clock: commandClock,
+    random: Math.random,
+    publish: () => {},
+    burst: config.files.burst,
+    priority: 'background',
+    defaultAccess: () => findAccess(config),
   })
   const read = openReads(clients, { clock: commandClock, signal: onInterrupt() }, onRead)
   let throttled = false

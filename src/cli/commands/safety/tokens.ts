@@ -27,7 +27,8 @@ export const add = actCommand('POST /tokens', {
       .addOption(new Option('--role <role>', 'what it may do').choices(ACCESS_ROLES).default('viewer'))
       .option('--expires <duration>', 'when it ends, such as 90d, or never', '90d'),
   body: ({ role, expires }, name) => ({
-    ...{ name, role },
+    name,
+    role,
     expires: expires === 'never' ? null : expires,
   }),
   will: (name) => `make the token ${name}`,

@@ -40,7 +40,10 @@ export const start = sandboxCommand(
     if (isRehearsal(out, `transfer ${from.storage}:${from.path} to ${to.storage}:${to.path}`)) return
     const signal = onInterrupt()
     const started = await sandbox.post<TransferRecord>('/transfers', {
-      ...{ from: [from.storage, from.path], to: [to.storage, to.path], failAt, existing },
+      from: [from.storage, from.path],
+      to: [to.storage, to.path],
+      failAt,
+      existing,
     })
     const record = detach ? started : await follow(sandbox, started, { out, signal })
     out.result(record, () => formatTransfer(record))

@@ -37,7 +37,9 @@ export const add = sandboxCommand(
     if (isRehearsal(out, `register ${address} for ${events.join(', ')}`)) return
     const { SCHEME_PRESETS } = await import('../../../core/incoming/signature.ts')
     const webhook = await sandbox.post<Webhook>('/webhooks', {
-      ...{ url: address, events, storages: storage ?? null },
+      url: address,
+      events,
+      storages: storage ?? null,
       scheme: withHeader(scheme ?? SCHEME_PRESETS.hex, header),
       ...(secret === undefined ? {} : { secret }),
     })

@@ -74,7 +74,8 @@ async function complete(line: readonly string[], cli: Cli): Promise<Word[]> {
   }
   const last = line.at(-1) ?? ''
   const names = Object.entries('commands' in node ? node.commands : {}).map(([word, { summary }]) => ({
-    ...{ word, help: summary },
+    word,
+    help: summary,
   }))
   const values = choices ?? leaf.registeredArguments[0]?.argChoices ?? []
   const options = [...leaf.options, ...shared.options]

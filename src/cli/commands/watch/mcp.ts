@@ -37,7 +37,9 @@ async function serve(
     import('../../../admin/contract/routes.ts'),
   ])
   const server = createAgentServer({
-    ...{ routes: ROUTES, version: readVersion(), rights },
+    routes: ROUTES,
+    version: readVersion(),
+    rights,
     perform: (name, given, { signal, tell }) =>
       operations.perform(name as RouteName, given as AnyInput, { signal, onProgress: tell }),
   })

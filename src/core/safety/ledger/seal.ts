@@ -70,8 +70,22 @@ export function isSameMac(one: string, other: string): boolean {
 /** Every column, in a fixed order, with the MAC of the texts: what is not in here is not proven. */
 function describeRow(row: EffectRecord, texts: string): string {
   return JSON.stringify([
-    ...[row.seq, row.at, row.phase, row.ofSeq, row.class, row.account, row.bytes, row.workflow, row.runId],
-    ...[row.eventSeq, row.code, row.approval, row.actor, row.outcome, row.proof, texts],
+    row.seq,
+    row.at,
+    row.phase,
+    row.ofSeq,
+    row.class,
+    row.account,
+    row.bytes,
+    row.workflow,
+    row.runId,
+    row.eventSeq,
+    row.code,
+    row.approval,
+    row.actor,
+    row.outcome,
+    row.proof,
+    texts,
   ])
 }
 

@@ -89,9 +89,19 @@ export async function verifyLedger(
   const faults = [...chain.faults, ...rows.faults, ...votes.faults, ...grants.faults]
   return {
     passed: faults.length === 0,
-    ...{ effects: rows.effects, sealed: rows.sealed, erased: rows.erased, seals: chain.seals, prunedTo },
-    ...{ anchored, sinceAnchor: rows.sinceAnchor, restored: chain.restored, words, signedWords, signers },
-    ...{ granted: grants.granted, grantedUnsigned: grants.unsigned },
+    effects: rows.effects,
+    sealed: rows.sealed,
+    erased: rows.erased,
+    seals: chain.seals,
+    prunedTo,
+    anchored,
+    sinceAnchor: rows.sinceAnchor,
+    restored: chain.restored,
+    words,
+    signedWords,
+    signers,
+    granted: grants.granted,
+    grantedUnsigned: grants.unsigned,
     faults: faults.slice(0, MAX_FAULTS),
     faultCount: faults.length,
   }

@@ -19,7 +19,11 @@ interface LedgerWord extends Decision {
 export function describeWord({ publicKey, ...decision }: LedgerWord) {
   const { approval, actor, verdict, reason, hash, only, answer, signature } = decision
   return {
-    ...{ approval, actor, operation: verdict === 'approved' ? 'approve' : 'deny', outcome: verdict, error: reason },
+    approval,
+    actor,
+    operation: verdict === 'approved' ? 'approve' : 'deny',
+    outcome: verdict,
+    error: reason,
     asked: JSON.stringify({ hash, only, answer, publicKey }),
     proof: signature === null ? null : Buffer.from(signature).toString('base64'),
   }

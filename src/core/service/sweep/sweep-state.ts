@@ -124,7 +124,13 @@ export function takePage(state: SweepState, page: ListedPage, counts: PageCounts
   const fault = state.fault ?? (hasShrunk ? 'changed' : isRepeated || isEndless ? 'repeated' : null)
   const next: SweepState = {
     ...state,
-    ...{ seen, total, barren, fault, failures: 0, token: page.nextToken, page: state.page + 1 },
+    seen,
+    total,
+    barren,
+    fault,
+    failures: 0,
+    token: page.nextToken,
+    page: state.page + 1,
     files: state.files + counts.freshFiles,
     kept: state.kept + counts.kept,
   }

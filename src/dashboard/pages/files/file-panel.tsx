@@ -79,7 +79,7 @@ function Actions({ file, account, close }: ActionParts) {
   return (
     <div className="row">
       <Download file={file} account={account} />
-      {(isPlayground || isAdmin) && <Delete {...{ file, account, close }} isTyped={!isPlayground} />}
+      {(isPlayground || isAdmin) && <Delete file={file} account={account} close={close} isTyped={!isPlayground} />}
     </div>
   )
 }

@@ -101,7 +101,10 @@ function Folder() {
         {file !== '' && (
           <FilePanel
             key={`${account} ${storage} ${file}`}
-            {...{ account, storage, id: file, close: hrefWith({ file: '' }) }}
+            account={account}
+            storage={storage}
+            id={file}
+            close={hrefWith({ file: '' })}
           />
         )}
       </div>

@@ -70,8 +70,13 @@ export default function Runs() {
           workflow: ids.map(([id]) => id),
           origin: ['event', 'tick', 'manual', 'replay', 'plan', 'fork', 'failure', 'continue'],
           resolved: ['true', 'false'],
-          ...{ tag: [], event: [], step: [], group: [], error: [] },
-          ...{ since: ['1h', '24h', '7d'], until: ['1h', '24h', '7d'] },
+          tag: [],
+          event: [],
+          step: [],
+          group: [],
+          error: [],
+          since: ['1h', '24h', '7d'],
+          until: ['1h', '24h', '7d'],
         },
       }}
       choices={[

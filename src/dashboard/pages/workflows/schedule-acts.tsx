@@ -29,8 +29,10 @@ function fieldsOf(schedule: Schedule | null, { kind }: Texts): Field[] {
     { name: 'accounts', label: 'Accounts', hint, value: accounts === 'each' ? 'each' : (accounts ?? []).join(', ') },
     { name: 'catchUp', label: 'Missed moments', options: Object.entries(catchUps), value: catchUp ?? 'latest' },
     {
-      ...{ name: 'overlap', label: 'While the run before is at work' },
-      ...{ options: Object.entries(overlaps), value: overlap ?? 'queue' },
+      name: 'overlap',
+      label: 'While the run before is at work',
+      options: Object.entries(overlaps),
+      value: overlap ?? 'queue',
     },
   ]
 }

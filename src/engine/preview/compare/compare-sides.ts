@@ -100,7 +100,8 @@ function compareDeed(old: Deed | undefined, fresh: Deed | undefined): Change[] {
   const deed = fresh ?? old
   if (deed === undefined) return []
   const about = {
-    ...{ class: deed.class, ...nameKind(deed) },
+    class: deed.class,
+    ...nameKind(deed),
     bytes: fresh?.bytes ?? old?.bytes ?? 0,
   }
   if (!old || !fresh) return [{ sign: old ? '-' : '+', ...about, from: null, to: null }]

@@ -47,7 +47,8 @@ function describeSide({ end, deeds }: RunSide, changes: string[]): TestedRun {
 function describeEffect({ step, class: kind, ...deed }: Deed): TestedEffect {
   const [expect, body] = [parse(deed.expect), parse(deed.content)]
   return {
-    ...{ step, class: kind },
+    step,
+    class: kind,
     ...(deed.target !== null && { target: deed.target }),
     ...(expect !== undefined && { expect }),
     ...(body !== undefined && { body }),

@@ -51,7 +51,7 @@ function describeStep({ key, kind, effect, target, error }: Checkpoint, request:
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
   const { expect, content, bytes = null, heldBy = readRefusal(error) } = request ?? {}
-  return [{ ...{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes }, expect, content, heldBy }]
+  return [{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes, expect, content, heldBy }]
 }
 
 /** Names the limit of an effect that never began: people denied it, or the limit refuses it. */
@@ -97,7 +97,13 @@ function describeEffect({ asked, expect, body, ...effect }: PreviewedEffect): De
   const { step, class: kind, operation, target, after, begunBefore } = effect
   const input = asked?.input === undefined ? null : JSON.stringify(asked.input)
   return {
-    ...{ step, class: kind, operation, target, after, begunBefore, bytes: asked?.bytes ?? null },
+    step,
+    class: kind,
+    operation,
+    target,
+    after,
+    begunBefore,
+    bytes: asked?.bytes ?? null,
     expect: expect === null ? null : describeState(expect),
     content: body ?? input,
   }

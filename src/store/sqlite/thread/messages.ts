@@ -20,13 +20,34 @@ function fieldsOf<T>(fields: Record<keyof T, true>): string[] {
 }
 
 const DELIVERY = fieldsOf<IncomingDelivery>({
-  ...{ id: true, endpointId: true, account: true, receivedAt: true, event: true, body: true, facts: true },
-  ...{ workflows: true, priorities: true, arrivalClaim: true, setup: true },
+  id: true,
+  endpointId: true,
+  account: true,
+  receivedAt: true,
+  event: true,
+  body: true,
+  facts: true,
+  workflows: true,
+  priorities: true,
+  arrivalClaim: true,
+  setup: true,
 })
 const LEASE = fieldsOf<Lease>({ runId: true, fence: true, worker: true, era: true })
 const STEP = fieldsOf<Checkpoint>({
-  ...{ key: true, position: true, kind: true, effect: true, status: true, attempt: true, output: true, error: true },
-  ...{ target: true, startedAt: true, finishedAt: true, dueAt: true, apartBytes: true, settled: true },
+  key: true,
+  position: true,
+  kind: true,
+  effect: true,
+  status: true,
+  attempt: true,
+  output: true,
+  error: true,
+  target: true,
+  startedAt: true,
+  finishedAt: true,
+  dueAt: true,
+  apartBytes: true,
+  settled: true,
 })
 
 /**

@@ -52,11 +52,17 @@ interface SealedColumn {
 const SEALED_COLUMNS: readonly SealedColumn[] = [
   { counts: 'webhookSecrets', table: 'endpoint_secret', key: ['endpoint_id', 'position'], ownerOf: (id) => id },
   {
-    ...{ counts: 'apiKeys', table: 'account', column: 'api_key', key: ['name'] },
+    counts: 'apiKeys',
+    table: 'account',
+    column: 'api_key',
+    key: ['name'],
     ownerOf: (name) => accountOwner(name, 'key'),
   },
   {
-    ...{ counts: 'apiKeys', table: 'account', column: 'fallback_key', key: ['name'] },
+    counts: 'apiKeys',
+    table: 'account',
+    column: 'fallback_key',
+    key: ['name'],
     ownerOf: (name) => accountOwner(name, 'fallback'),
   },
   { counts: 'captures', table: 'capture', key: ['endpoint_id', 'id'], ownerOf: captureOwner },

@@ -148,7 +148,10 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   async listFindings(query: FindingQuery): Promise<FileFinding[]> {
     const { account, storage, type, states, approval, since, limit } = query
     const conditions = given({
-      ...{ 'account = ?': account, 'storage = ?': storage, 'type = ?': type, 'approval = ?': approval },
+      'account = ?': account,
+      'storage = ?': storage,
+      'type = ?': type,
+      'approval = ?': approval,
       'found_at >= ?': since,
     })
     if (states !== undefined) conditions.push([`state IN (${states.map((state) => `'${state}'`).join(', ')})`])
@@ -171,7 +174,9 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
       (await this.parts.approvals.findOpen(askedBy, now)) ??
       (await this.parts.approvals.open({ kind: 'repair', ...opening }))
     const items = found.map(({ file, type, path }) => ({
-      ...{ runId: '', step: type, target: `${storage}:${file}` },
+      runId: '',
+      step: type,
+      target: `${storage}:${file}`,
       asked: { ...NOTHING_ASKED, path },
     }))
     await this.parts.approvals.join(approval, items)

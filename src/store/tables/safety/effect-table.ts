@@ -31,8 +31,18 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
     const actor = by?.join(', ') ?? null
     await this.#lock()
     const seq = await this.#writes.begin.get({
-      ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
-      ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
+      now,
+      runId,
+      account,
+      workflow,
+      operation,
+      approval,
+      actor,
+      class: ask.class,
+      step: step.key,
+      target: step.target,
+      path: asked?.path ?? null,
+      bytes: asked?.bytes ?? null,
       asked: asked === null ? null : JSON.stringify(asked),
       expect: expect === null ? null : describeState(expect),
     })
@@ -201,10 +211,18 @@ function toStep({ at, step, target }: LedgerDelete, end: LedgerDelete | undefine
   const [, name = 'Error', message = ''] = /^([^:]+): (.*)$/s.exec(end?.error ?? '') ?? []
   const status = end === undefined ? 'started' : end.outcome === 'failed' ? 'failed' : 'completed'
   return {
-    ...{ key: step ?? '', position: 0, kind: 'run', effect: 'delete', status, attempt: 1, target },
+    key: step ?? '',
+    position: 0,
+    kind: 'run',
+    effect: 'delete',
+    status,
+    attempt: 1,
+    target,
     output: status === 'completed' ? JSON.stringify({ outcome: end?.outcome, proof: end?.proof }) : null,
     error: status === 'failed' ? { name, message } : null,
-    ...{ startedAt: at, finishedAt: end?.at ?? null, dueAt: null },
+    startedAt: at,
+    finishedAt: end?.at ?? null,
+    dueAt: null,
   }
 }
 
@@ -229,9 +247,23 @@ function storageOf(target: string | null) {
 
 /** The columns of a note that say nothing. */
 const EMPTY_NOTE = {
-  ...{ class: 'guard', ofSeq: null, account: null, target: null, path: null, bytes: null, workflow: null },
-  ...{ runId: null, step: null, approval: null, actor: null, asked: null, expect: null, before: null },
-  ...{ outcome: null, proof: null, error: null },
+  class: 'guard',
+  ofSeq: null,
+  account: null,
+  target: null,
+  path: null,
+  bytes: null,
+  workflow: null,
+  runId: null,
+  step: null,
+  approval: null,
+  actor: null,
+  asked: null,
+  expect: null,
+  before: null,
+  outcome: null,
+  proof: null,
+  error: null,
 } satisfies Partial<EffectRecord>
 
 /** A row that tells of a person, not of a run. */

@@ -114,8 +114,13 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
     const head = await this.head()
     const key = await this.#keys.current()
     const seal = {
-      ...{ number: (head?.number ?? 0) + 1, key: key.number, last: head?.last ?? 0 },
-      ...{ rows: 0, digest: '', prunedTo: null, note: null },
+      number: (head?.number ?? 0) + 1,
+      key: key.number,
+      last: head?.last ?? 0,
+      rows: 0,
+      digest: '',
+      prunedTo: null,
+      note: null,
       ...facts,
     }
     const mac = macOf(key.secret, seal, head?.mac ?? null)

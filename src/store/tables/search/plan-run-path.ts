@@ -164,7 +164,9 @@ function describeRest(filter: RunFilter): Condition[] {
   const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson } = filter
   const { error, step, resolved, failureGroup, tags = [] } = filter
   const conditions = given({
-    ...{ 'run.workflow = ?': workflow, 'run.origin = ?': origin, 'run.origin_run = ?': originRun },
+    'run.workflow = ?': workflow,
+    'run.origin = ?': origin,
+    'run.origin_run = ?': originRun,
     'run.parent_run = ?': parentRun,
   })
   if (status !== undefined) conditions.push([isFinished(status) ? HAS_ENDED : IS_UNFINISHED, status])

@@ -31,8 +31,11 @@ interface RunCount {
 }
 
 const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
-  ...{ runs: 'runs', failures: 'runs' },
-  ...{ refusals: 'deliveries', deliveries: 'deliveries', payloads: 'payloads' },
+  runs: 'runs',
+  failures: 'runs',
+  refusals: 'deliveries',
+  deliveries: 'deliveries',
+  payloads: 'payloads',
 }
 
 const isOld = (status: string, at: string) => `coalesce(${status} IN ${FINISHED.runs} AND ${at} < @before, false)`

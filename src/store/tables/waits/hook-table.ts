@@ -174,7 +174,10 @@ function refuse(verdict: HookReceipt['verdict']): HookReceipt {
 
 function readHook({ data, isMany, scheme, sealed: _, ...row }: HookRow, isAwaited: boolean): HookRecord {
   return {
-    ...{ ...row, isAwaited, isMany: isMany === 1, isSigned: scheme !== null },
+    ...row,
+    isAwaited,
+    isMany: isMany === 1,
+    isSigned: scheme !== null,
     data: data === null ? null : JSON.parse(data),
   }
 }

@@ -278,7 +278,16 @@ export class WaitTable extends JoinedTable<WaitTables> {
     const match = await this.parts.cursors.cover(wait, since)
     const { account, type, name, value } = wait
     await this.#waits.insert.run({
-      ...{ runId, key, isCancel, account, stream, type, name, value, since, match },
+      runId,
+      key,
+      isCancel,
+      account,
+      stream,
+      type,
+      name,
+      value,
+      since,
+      match,
       isResolved: match !== null,
     })
     return match

@@ -5,8 +5,13 @@ import type { Deed, RunSide } from '../../../../src/engine/preview/compare/deed.
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 const deedOf = (step: string, after: string | null, begunBefore: number): Deed => ({
-  ...{ step, class: 'write', operation: step, target: null, bytes: null },
-  ...{ after, begunBefore },
+  step,
+  class: 'write',
+  operation: step,
+  target: null,
+  bytes: null,
+  after,
+  begunBefore,
 })
 const sideOf = (...deeds: Deed[]): RunSide => ({ end: { kind: 'completed', text: '', output: null }, deeds })
 

@@ -44,8 +44,14 @@ async function startEngine() {
     quarantine: new Quarantine({ ...parts, storeOptions }),
     begin: ({ heard, skipped, broken }) => {
       const thread = new EngineThread({
-        ...{ config, storeOptions, store, now: Date.now() },
-        ...{ pulseMs: 5, skipped, broken, heard },
+        config,
+        storeOptions,
+        store,
+        now: Date.now(),
+        pulseMs: 5,
+        skipped,
+        broken,
+        heard,
       })
       threads.push(thread)
       return thread

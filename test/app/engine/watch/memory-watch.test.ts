@@ -10,7 +10,8 @@ test('a process beyond its limit ends its engine only where it has grown by 128 
     // A quarter of it is far below the size of this process.
     config: { engine: { hangMs: 1, heapBytes: 2 ** 40, memoryBytes: MB } },
     thread: {
-      ...{ threadId: -1, beat: 0 },
+      threadId: -1,
+      beat: 0,
       memory: async () => ({ heap: 0, buffers: 0 }),
       end: async (end) => void ends.push(end),
     },

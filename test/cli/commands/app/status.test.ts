@@ -16,7 +16,8 @@ test('status prints the addresses of a running app, and not the key of its sandb
   const { dataDir, urls } = await startTestApp()
   const status = await runHere(dataDir, ['status', '--json'])
   expect(status.json.data).toMatchObject({
-    ...{ isReady: true, sandboxUrl: expect.stringMatching(/account$/) },
+    isReady: true,
+    sandboxUrl: expect.stringMatching(/account$/),
     processes: [{ pid: process.pid, receiverUrl: urls.receiver, adminUrl: urls.admin }],
   })
   expect(status.stdout).not.toContain('sk_sandbox_')

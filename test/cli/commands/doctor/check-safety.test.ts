@@ -12,8 +12,13 @@ import { holdDeletes } from '../safety/support/hold-deletes.ts'
 
 const DAY = 86_400_000
 const rule: AlertRule = {
-  ...{ name: 'asked', when: 'approval.asked', workflow: null },
-  ...{ over: 0, forMs: 0, everyMs: 1, to: ['chat'] },
+  name: 'asked',
+  when: 'approval.asked',
+  workflow: null,
+  over: 0,
+  forMs: 0,
+  everyMs: 1,
+  to: ['chat'],
 }
 
 /** The findings of a project whose store this is. */

@@ -7,11 +7,20 @@ const DAY = 86_400_000
 const NOW = Date.UTC(2026, 10, 23, 12)
 const [FROM, TO] = [Date.UTC(2026, 9, 19), Date.UTC(2026, 9, 26)]
 const RETENTION: Retention = {
-  ...{ runs: 30 * DAY, failures: 90 * DAY, refusals: 7 * DAY, deliveries: 90 * DAY, payloads: 90 * DAY },
-  ...{ audit: null, effects: null, files: null },
+  runs: 30 * DAY,
+  failures: 90 * DAY,
+  refusals: 7 * DAY,
+  deliveries: 90 * DAY,
+  payloads: 90 * DAY,
+  audit: null,
+  effects: null,
+  files: null,
 }
 const RUNS: WeekRoom = {
-  ...{ kind: 'runs', kept: 6, oldest: { from: FROM, to: TO, bytes: 4_096 }, until: Date.UTC(2026, 11, 21) },
+  kind: 'runs',
+  kept: 6,
+  oldest: { from: FROM, to: TO, bytes: 4_096 },
+  until: Date.UTC(2026, 11, 21),
 }
 const judge = (week: Partial<WeekRoom>, retention: Partial<Retention> = {}, now = NOW) =>
   judgeWeeks({ weeks: [{ ...RUNS, ...week }] }, { ...RETENTION, ...retention }, now)[0]

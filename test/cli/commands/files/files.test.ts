@@ -56,8 +56,15 @@ test('files rm refuses a folder without --recursive, a storage or a missing file
 })
 
 const entry = (id: string): FileEntry => ({
-  ...{ service: 'storage_a', id, name: id, path: `/${id}`, type: 'file', mimeType: null },
-  ...{ size: 1, createdAt: null, modifiedAt: '2026-01-01T00:00:00.000Z' },
+  service: 'storage_a',
+  id,
+  name: id,
+  path: `/${id}`,
+  type: 'file',
+  mimeType: null,
+  size: 1,
+  createdAt: null,
+  modifiedAt: '2026-01-01T00:00:00.000Z',
 })
 const quiet = { signal: new AbortController().signal, onDone: () => {} }
 
@@ -76,7 +83,12 @@ test('each delete expects the file that was listed, and a failure does not stop 
     found.map((file) => [file.id, { expect: file, beforeSend: expect.any(Function), onSeen: expect.any(Function) }]),
   )
   expect(removals.map(({ outcome, error }) => error ?? outcome)).toEqual([
-    ...['deleted', 'the line was busy', 'changed', 'deleted', 'deleted', 'deleted'],
+    'deleted',
+    'the line was busy',
+    'changed',
+    'deleted',
+    'deleted',
+    'deleted',
   ])
 })
 

@@ -45,7 +45,9 @@ async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'complet
     checkpoint('grace', { ...at, position: 1, kind: 'sleep', effect: 'read', output: null, dueAt: now }),
     checkpoint('tell', {
       ...at,
-      ...{ position: 2, target: 'chat', output: 'null' },
+      position: 2,
+      target: 'chat',
+      output: 'null',
       ...(end === 'waiting' && { status: 'waiting', output: null, finishedAt: null }),
     }),
   ]

@@ -34,9 +34,16 @@ async function openAsked() {
   if (!claimed) throw new Error('a run was queued')
   const keep = { type: 'array', items: { type: 'string' } }
   const approve = {
-    ...{ workflow: 'follow-up', account: 'default', ask: 'Delete batch 7?', show: { batch: 7 }, effects: [] },
-    ...{ answer: { type: 'object', properties: { keep }, required: ['keep'] }, needs: 1, role: null },
-    ...{ openedAt: now, expiresAt: now + DAY },
+    workflow: 'follow-up',
+    account: 'default',
+    ask: 'Delete batch 7?',
+    show: { batch: 7 },
+    effects: [],
+    answer: { type: 'object', properties: { keep }, required: ['keep'] },
+    needs: 1,
+    role: null,
+    openedAt: now,
+    expiresAt: now + DAY,
   }
   const waiting = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
   await store.saveCheckpoint(claimed.lease, checkpoint('ask', waiting), undefined, { approve })
@@ -62,7 +69,11 @@ test('"approvals show" lists each file with its path and size, and the hash that
   const { data } = (await cli('approvals', 'show', id)).json
   expect(data.list).toMatchObject(
     ['a', 'b', 'c'].map((key, index) => ({
-      ...{ number: index + 1, path: `/${key}`, bytes: 100, target: `storage_a:${key}`, state: 'open' },
+      number: index + 1,
+      path: `/${key}`,
+      bytes: 100,
+      target: `storage_a:${key}`,
+      state: 'open',
       hash: expect.stringContaining(hashes[index] ?? ''),
     })),
   )

@@ -36,7 +36,10 @@ test('sandbox start runs until Ctrl-C, is found by other commands, and keeps its
   const first = await startAlone(dataDir, ['--json', '--plan', 'pro', '--seed', '7'])
   expect(first.facts).toMatchObject({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
-    ...{ plan: 'pro', form: 'primary', clock: 'real', key: expect.stringMatching(/^sk_sandbox_\w{32}$/) },
+    plan: 'pro',
+    form: 'primary',
+    clock: 'real',
+    key: expect.stringMatching(/^sk_sandbox_\w{32}$/),
   })
   const list = await fetch(`${first.facts.url}/files?service=storage_a`, {
     headers: { authorization: `Bearer ${first.facts.key}` },

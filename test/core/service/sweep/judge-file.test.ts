@@ -5,7 +5,12 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
 const sweep = (number: number, isExact: boolean | null = null) => ({
-  ...{ number, startedAt: number * DAY, endedAt: number * DAY + MINUTE, entries: 1, files: 1, isExact },
+  number,
+  startedAt: number * DAY,
+  endedAt: number * DAY + MINUTE,
+  entries: 1,
+  files: 1,
+  isExact,
 })
 const COMPLETE = { complete: [sweep(1), sweep(2)] }
 const WHOLE = { path: '/', recursive: true }

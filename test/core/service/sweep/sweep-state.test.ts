@@ -3,7 +3,12 @@ import type { SweepPlan } from '../../../../src/core/service/sweep/sweep-plan.ts
 import { beginSweep, newState, type SweepState, takePage } from '../../../../src/core/service/sweep/sweep-state.ts'
 
 const PLAN: SweepPlan = {
-  ...{ account: 'default', path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1 },
+  account: 'default',
+  path: '/',
+  recursive: true,
+  everyMs: 1,
+  budget: 0.1,
+  graceMs: 1,
   storage: 'storage_a',
   repair: 'report',
 }

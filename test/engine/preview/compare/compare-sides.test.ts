@@ -5,7 +5,13 @@ import type { Deed, Ending, RunSide } from '../../../../src/engine/preview/compa
 const done: Ending = { kind: 'completed', text: '', output: null }
 const open: Ending = { kind: 'open', text: 'step "look[fil_1]": no recorded answer to this read', output: null }
 const note = (part: Partial<Deed> = {}): Deed => ({
-  ...{ step: 'note', class: 'write', operation: 'note', target: null, bytes: null, expect: null, content: null },
+  step: 'note',
+  class: 'write',
+  operation: 'note',
+  target: null,
+  bytes: null,
+  expect: null,
+  content: null,
   ...part,
 })
 const remove = (id: string, part: Partial<Deed> = {}): Deed => ({
@@ -63,7 +69,9 @@ test('many runs that differ alike are one group, whatever their ids', () => {
   expect(keys[0]).toMatchObject([
     {
       key: '+ delete files.delete storage_a; ~ end completed → failed: Error: no file fil_… of N bytes',
-      ...{ count: 1, bytes: 5, samples: [{ run: 'run_7' }] },
+      count: 1,
+      bytes: 5,
+      samples: [{ run: 'run_7' }],
     },
   ])
   expect(keys[1]?.[0]?.key).toBe(keys[0]?.[0]?.key)

@@ -8,12 +8,31 @@ import type { PreviewedEffect } from '../../../../src/engine/preview/previewed.t
 const source = { runId: 'run_1', workflow: 'tidy', account: 'default' }
 const limits = { all: {}, account: {}, storage: {}, workflow: { deletes: { perRun: 2 } } }
 const remove = (id: string, part: Partial<PreviewedEffect> = {}): PreviewedEffect => ({
-  ...{ step: id, kind: 'run', class: 'delete', operation: 'files.delete', target: `storage_a:${id}` },
-  ...{ source: 'recorded', dueAt: null, asked: null, expect: null, listed: [], body: null },
-  ...{ isFolderAllowed: false, outcome: 'deleted', after: null, begunBefore: null, ...part },
+  step: id,
+  kind: 'run',
+  class: 'delete',
+  operation: 'files.delete',
+  target: `storage_a:${id}`,
+  source: 'recorded',
+  dueAt: null,
+  asked: null,
+  expect: null,
+  listed: [],
+  body: null,
+  isFolderAllowed: false,
+  outcome: 'deleted',
+  after: null,
+  begunBefore: null,
+  ...part,
 })
 const deedOf = ({ step, operation, target }: PreviewedEffect): Deed => ({
-  ...{ step, class: 'delete', operation, target, bytes: null, expect: null, content: null },
+  step,
+  class: 'delete',
+  operation,
+  target,
+  bytes: null,
+  expect: null,
+  content: null,
 })
 const heldByOf = (effects: PreviewedEffect[], recorded: Deed[] = []) => {
   const side = { end: { kind: 'completed', text: '', output: null } as const, deeds: effects.map(deedOf) }

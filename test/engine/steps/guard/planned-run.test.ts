@@ -12,10 +12,14 @@ const service = 'storage_a' as const
 const state = (id: string): Asked => ({ path: `/${id}`, bytes: 1, modifiedAt: null })
 const entry = (id: string) => ({ service, id, type: 'file', path: `/${id}`, size: 1, modifiedAt: null }) as never
 const deletion = (id: string, asked: Asked | null = state(id)) => ({
-  ...{ step: `files.delete[${service}:${id}]`, target: `${service}:${id}`, asked },
+  step: `files.delete[${service}:${id}]`,
+  target: `${service}:${id}`,
+  asked,
 })
 const write = (n: number) => ({
-  ...{ step: 'note', target: 'notes', asked: { path: null, bytes: null, modifiedAt: null, input: { n } } },
+  step: 'note',
+  target: 'notes',
+  asked: { path: null, bytes: null, modifiedAt: null, input: { n } },
 })
 
 /** Starts a run with a plan of `items`, and gives what it did and its row. */

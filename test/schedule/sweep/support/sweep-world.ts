@@ -34,7 +34,9 @@ export function fileFunctions(): Map<string, FileFunctions> {
   const keys = new KeyRegistry()
   for (const type of ['file.created', 'file.deleted'])
     keys.declare({
-      ...{ type, data, keys: {} },
+      type,
+      data,
+      keys: {},
       file: ({ service, file }: z.output<typeof data>) => ({ service, id: file.id }),
       fromFile: (entry) => ({ service: entry.service, file: entry }),
     })

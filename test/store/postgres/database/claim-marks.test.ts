@@ -3,7 +3,10 @@ import { ClaimMarks, mayGiveBack, type PassedRun } from '../../../../src/store/p
 import { NOW } from '../../../support/fixtures.ts'
 
 const passed = (id: string, part: Partial<PassedRun> = {}): PassedRun => ({
-  ...{ id, passedTurn: 0, passedDue: null, isWhole: false },
+  id,
+  passedTurn: 0,
+  passedDue: null,
+  isWhole: false,
   ...part,
 })
 

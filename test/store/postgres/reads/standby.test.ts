@@ -49,7 +49,10 @@ function describe(hosts: TestServer[], readHosts: string[]): PostgresStoreOption
     hosts: hosts.map(({ url }) => ({ connectionString: url })),
     readHosts: readHosts.map((connectionString) => ({ connectionString })),
     // A busy machine of the tests may hold a sound standby up for longer than 500 ms.
-    ...{ schema: 'upshot', vaultKey: randomBytes(32), mayMigrate: true, behindMs: 3_000 },
+    schema: 'upshot',
+    vaultKey: randomBytes(32),
+    mayMigrate: true,
+    behindMs: 3_000,
   }
 }
 

@@ -34,7 +34,13 @@ const AT = NOW + 1_000
 const SWEPT = { account: 'default', storage: 'storage_a' } as const
 const FOUND = { type: 'file.created', state: 'found', foundAt: AT, path: '/a', entry: '{}' } as const
 const BROKEN = {
-  ...{ id: 'prc_1', role: 'worker', pid: 1, version: '1', adminUrl: '', receiverUrl: '', startedAt: AT },
+  id: 'prc_1',
+  role: 'worker',
+  pid: 1,
+  version: '1',
+  adminUrl: '',
+  receiverUrl: '',
+  startedAt: AT,
   broken: [{ file: 'stuck.workflow.ts', reason: 'it loops' }],
 }
 const UNDECIDED = { reason: null, approval: null, event: null, lateEvent: null }
@@ -127,8 +133,14 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
   'effect.outside': {
     happen: ({ store }) =>
       store.noteOutside({
-        ...{ at: AT, call: 'fetch DELETE', where: 'past_files', host: 'api.example.com', step: 'by hand' },
-        ...{ place: 'tidy.workflow.ts:9:3', run: 'run_1', workflow: 'tidy' },
+        at: AT,
+        call: 'fetch DELETE',
+        where: 'past_files',
+        host: 'api.example.com',
+        step: 'by hand',
+        place: 'tidy.workflow.ts:9:3',
+        run: 'run_1',
+        workflow: 'tidy',
       }),
     title: /tidy calls fetch DELETE to api\.example\.com past `files`, at tidy\.workflow\.ts:9:3/,
   },

@@ -4,6 +4,16 @@ import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../../rout
 
 const PHASES = ['begun', 'ended', 'done', 'decided', 'switched', 'noted'] as const
 
+/** A call of author code that went past the guard. */
+export const outsideCall = z.object({
+  at: time(),
+  call: z.string(),
+  where: z.string().nullable(),
+  host: z.string().nullable(),
+  step: z.string().nullable(),
+  place: z.string().nullable(),
+})
+
 export const effect = z
   .object({
     seq: z.int(),
@@ -152,7 +162,9 @@ export const EFFECT_ROUTES = defineRoutes({
         z.object({
           workflow: z.string(),
           deletes: z.int().describe('Deletes since then.'),
-          ...{ perRun: z.int(), perHour: z.int(), perDay: z.int() },
+          perRun: z.int(),
+          perHour: z.int(),
+          perDay: z.int(),
         }),
       ),
     }),

@@ -46,7 +46,10 @@ const MAX_REMOVED = 100_000
 const place = z.strictObject({ storage: z.string(), path })
 
 const entry = z.object({
-  ...{ id: z.string(), type: z.enum(['file', 'folder']), size: z.int().nullable(), path: z.string() },
+  id: z.string(),
+  type: z.enum(['file', 'folder']),
+  size: z.int().nullable(),
+  path: z.string(),
   modifiedAt: z.string().nullable(),
 })
 
@@ -75,7 +78,8 @@ export const FILE_ROUTES = defineRoutes({
     summary: 'All entries of a folder, oldest first, read page by page before the answer',
     role: 'operator',
     query: {
-      ...{ account, path },
+      account,
+      path,
       recursive: z.enum(['true']).optional().describe('Also the entries of its subfolders.'),
       limit: z.coerce.number().int().min(1).max(50_000).default(1_000).describe('The most entries.'),
       verify: z.enum(['true']).optional().describe('Reads several pages twice, to prove that none is missing.'),
@@ -142,14 +146,16 @@ export const FILE_ROUTES = defineRoutes({
       limit: z.int().min(1).max(1_000_000).default(50_000).describe('The most entries of each folder.'),
     },
     answer: z.object({
-      ...{ one: side, other: side },
+      one: side,
+      other: side,
       counts: z.record(z.enum(STANDINGS), z.int()),
       items: z.array(
         z.object({
           path: z.string().describe('Below both folders.'),
           standing: z.enum(STANDINGS).describe('`unknown`: a listing may lack the entry, or its bytes prove nothing.'),
           by: z.enum(['type', 'size', 'content']).nullable(),
-          ...{ one: entry.nullable(), other: entry.nullable() },
+          one: entry.nullable(),
+          other: entry.nullable(),
         }),
       ),
     }),

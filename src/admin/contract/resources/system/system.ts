@@ -63,7 +63,8 @@ const room = z
   .meta({ id: 'ServerRoom' })
 
 const sweep = z.object({
-  ...{ account: z.string(), storage: z.string() },
+  account: z.string(),
+  storage: z.string(),
   complete: z.object({ startedAt: time(), endedAt: time() }).nullable().describe('The last complete sweep.'),
   fault: z.string().nullable().describe('Why the last sweep that ended is not complete.'),
   lost: z.int().describe('Events of the last seven days that were lost.'),

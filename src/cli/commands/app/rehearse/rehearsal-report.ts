@@ -18,10 +18,17 @@ const SHOWN = 50
 export function describeReport(report: Report): Record<string, unknown> {
   const { event, runs, effects, staged, gone, made, requests, faults, refused, isAtRest, skippedMs } = report
   return {
-    ...{ event: event.id, type: event.type, account: event.account, isAtRest, skippedMs },
-    ...{ runs, effects },
+    event: event.id,
+    type: event.type,
+    account: event.account,
+    isAtRest,
+    skippedMs,
+    runs,
+    effects,
     files: { before: staged.files, left: staged.left, gone, made },
-    ...{ requests, faults, refused },
+    requests,
+    faults,
+    refused,
   }
 }
 
@@ -166,7 +173,9 @@ export async function readReport(
   const caller = { name: 'rehearsal', kind: 'cli', id: 'cli', role: 'admin', address: '' } as const
   const effects = (await store.listEffects({ limit: MAX_ROWS })).toReversed()
   return {
-    ...{ ...about, staged, effects: effects.map((effect) => describeEffect(effect, caller)) },
+    ...about,
+    staged,
+    effects: effects.map((effect) => describeEffect(effect, caller)),
     runs: await Promise.all(runs.map((run) => readRunDetails(store, run, { caller, most: MAX_ROWS, now }))),
     gone: without(before, after),
     made: without(after, before),

@@ -49,7 +49,8 @@ export function describeBacktest(found: Backtest, about: AboutBacktest): Report 
       }),
       ...listMore(found.groups.length, 'groups'),
       ...found.cannotSay.slice(0, SHOWN).map(({ count, question, samples }) => ({
-        ...{ ...rowOf('unknown', count, [`cannot say  ${formatText(question, 200)}`]), samples },
+        ...rowOf('unknown', count, [`cannot say  ${formatText(question, 200)}`]),
+        samples,
       })),
       ...listMore(found.cannotSay.length, 'questions'),
       ...listUncompared(found).map(([count, what]) => rowOf('uncompared', count, [what])),

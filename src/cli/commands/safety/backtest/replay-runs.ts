@@ -40,7 +40,11 @@ async function replay(
   await using live = rules.readsLive ? await openLiveReads(config) : null
   const open = (folder: string | undefined, module?: string) =>
     openCodeOf(out, workflow, {
-      ...{ store, config, trustReads: options.trustReads, readFiles: live?.readFiles, workflows: folder },
+      store,
+      config,
+      trustReads: options.trustReads,
+      readFiles: live?.readFiles,
+      workflows: folder,
       ...(module !== undefined && { module }),
     })
   const shadow = options.shadow ? requireShadow(config, workflow, runs.file) : null
@@ -56,7 +60,11 @@ async function replay(
   const was = base === null ? runs.starts : requireLoaded(base, workflow).starts
   using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })
   const found = await backtest(pages, {
-    ...{ workflow, isolated, against: base, rules, withOutputs: outputs || base !== null },
+    workflow,
+    isolated,
+    against: base,
+    rules,
+    withOutputs: outputs || base !== null,
     findStarts: async (known) =>
       was === null ? [] : compareStarts(runs.events, { was, is: starts, known }, runs.stretch),
     signal,

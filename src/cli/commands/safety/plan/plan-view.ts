@@ -23,11 +23,16 @@ interface AboutPlan {
 /** A plan as `--json` gives it. */
 export function describePlan(plan: PreviewedJob, { workflow, event, codeHash, reads, stops }: AboutPlan) {
   return {
-    ...{ workflow, codeHash, event: event.id, account: event.account },
+    workflow,
+    codeHash,
+    event: event.id,
+    account: event.account,
     end: endForJson(plan.end),
     effects: plan.effects.map(({ body, dueAt: _, kind: __, ...effect }) => ({ ...effect, body: parseOutput(body) })),
     steps: plan.others.map(({ dueAt, ...step }) => ({ ...step, dueAt: dueAt === null ? null : isoTime(dueAt) })),
-    ...{ held: plan.held, undeclared: plan.undeclared, log: plan.log },
+    held: plan.held,
+    undeclared: plan.undeclared,
+    log: plan.log,
     stops: stops.map(({ since, ...stop }) => ({ ...stop, since: isoTime(since) })),
     readsSent: reads.length,
   }

@@ -39,8 +39,14 @@ export async function replayPlan(
   const { needs, expireMs } = config.guardPolicy.approvals
   const items = plan.effects.map(({ step, target, asked }) => ({ step, target, asked }))
   const planned = {
-    ...{ event: { id: event.id, account: event.account }, workflow: plan.workflow, run, approval, items, needs },
-    ...{ why: `under the plan ${plan.hash.slice(0, 8)} of ${event.id}`, expiresAt: now + expireMs },
+    event: { id: event.id, account: event.account },
+    workflow: plan.workflow,
+    run,
+    approval,
+    items,
+    needs,
+    why: `under the plan ${plan.hash.slice(0, 8)} of ${event.id}`,
+    expiresAt: now + expireMs,
   }
   const word = { actor: as ?? actor, reason, hash: hashPlanned(planned) }
   const whole = { ...word, approval, verdict: 'approved', only: null, answer: null, signature: null } as const

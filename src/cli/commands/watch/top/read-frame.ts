@@ -60,7 +60,9 @@ export class Frames {
     await this.#askSystem(now)
     const newest = [...failed, ...waiting].sort((one, other) => (one.id < other.id ? 1 : -1))
     return {
-      ...{ at: now, system: this.#system, overview },
+      at: now,
+      system: this.#system,
+      overview,
       workflows: this.#sumUp(overview, now),
       atWork: running.filter(({ progress }) => progress !== null),
       forPerson: newest,

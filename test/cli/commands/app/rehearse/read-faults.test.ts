@@ -39,8 +39,14 @@ test('bytes of this machine are for a file that the event names, with or without
   const from = join(tempFolder(), 'own.csv')
   writeFileSync(from, 'a,b')
   const file: NamedFile = {
-    ...{ storage: 'storage_a', id: 'fil_1', path: '/in/a=b.csv', type: 'file', size: 3 },
-    ...{ createdAt: null, modifiedAt: null, sha256: null },
+    storage: 'storage_a',
+    id: 'fil_1',
+    path: '/in/a=b.csv',
+    type: 'file',
+    size: 3,
+    createdAt: null,
+    modifiedAt: null,
+    sha256: null,
   }
   const files = [file, { ...file, storage: 'storage_b' as const }]
   expect(giveBytes(files, [`/in/a=b.csv=${from}`]).map((each) => each.from)).toEqual([from, from])

@@ -32,8 +32,14 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ ev
 } })
 `
 const ENTRY = {
-  ...{ id: 'fil 1/ü', name: 'a.bin', type: 'file', mimeType: null, size: 3_000_000, path: '/in/a.bin' },
-  ...{ createdAt: '2026-01-02T03:04:05.000Z', modifiedAt: '2026-01-03T03:04:05.000Z' },
+  id: 'fil 1/ü',
+  name: 'a.bin',
+  type: 'file',
+  mimeType: null,
+  size: 3_000_000,
+  path: '/in/a.bin',
+  createdAt: '2026-01-02T03:04:05.000Z',
+  modifiedAt: '2026-01-03T03:04:05.000Z',
 }
 const OTHER = { ...ENTRY, id: 'fil_2', name: 'b.bin', path: '/in/b.bin', size: 7 }
 
@@ -59,12 +65,10 @@ async function openProject({ attempt = '', type = 'file.created', steps = [] as 
   await store.close()
   const env = {
     ...serviceEnv(`${origin}/v1`, 'sk_sandbox_canary'),
-    ...{
-      SERVICE_STORAGE_A: 'docs-suite',
-      UPSHOT_WORKFLOWS_DIR: workflows,
-      CHAT_TOKEN: 'canary-chat',
-      TMPDIR: temporary,
-    },
+    SERVICE_STORAGE_A: 'docs-suite',
+    UPSHOT_WORKFLOWS_DIR: workflows,
+    CHAT_TOKEN: 'canary-chat',
+    TMPDIR: temporary,
   }
   const rehearse = (...args: string[]) => runCli(dataDir, ['rehearse', ...args], { env })
   return { rehearse, requests, dataDir, workflows, temporary }
@@ -91,8 +95,13 @@ test('an event runs with real effects in a sandbox alone: no request and no row 
   const { data } = json
   expect(data.runs).toMatchObject([{ workflow: 'tidy', status: 'completed', eventType: 'file.created' }])
   expect(data.runs[0].output).toMatchObject({
-    ...{ outcome: 'deleted', size: 3_000_000, at: ENTRY.modifiedAt, left: [OTHER.id] },
-    ...{ service: 'storage_a', token: 'redacted', variables: [] },
+    outcome: 'deleted',
+    size: 3_000_000,
+    at: ENTRY.modifiedAt,
+    left: [OTHER.id],
+    service: 'storage_a',
+    token: 'redacted',
+    variables: [],
   })
   expect(data.files.before.map(({ path, bytes, id }: Record<string, unknown>) => [path, bytes, id])).toEqual(
     expect.arrayContaining([
@@ -130,7 +139,9 @@ test('ordered trouble strikes and is told, and a file has the bytes that a perso
   const faults = ['--faults', 'files.delete 503 ×2, files.list reset x1', '--faults', 'download cut x1, delivery drop']
   const { json } = await rehearse('evt_1', ...faults, '--bytes', `/in/a.bin=${own}`, '--json')
   expect(json.data.runs[0].output).toMatchObject({
-    ...{ outcome: 'deleted', size: 9, sha: createHash('sha256').update('own bytes').digest('hex') },
+    outcome: 'deleted',
+    size: 9,
+    sha: createHash('sha256').update('own bytes').digest('hex'),
   })
   expect(json.data.faults).toEqual([
     { order: 'files.delete 503 ×2', struck: 2, times: 2 },
@@ -157,7 +168,12 @@ test('what a workflow asks for beyond its sandbox is refused and named', async (
   const { exit, json } = await rehearse('evt_1', '--json')
   expect(json.data.runs).toMatchObject([{ status: 'completed' }])
   expect(json.data.files.before).toContainEqual({
-    ...{ storage: 'storage_a', id: ENTRY.id, path: '/in/a.bin', type: 'file', bytes: 1_024, madeUp: ['size'] },
+    storage: 'storage_a',
+    id: ENTRY.id,
+    path: '/in/a.bin',
+    type: 'file',
+    bytes: 1_024,
+    madeUp: ['size'],
   })
   expect(json.data.refused).toEqual([expect.stringMatching(/^127\.0\.0\.1:\d+$/)])
   expect([exit, requests, readdirSync(outside)]).toEqual([7, [], []])

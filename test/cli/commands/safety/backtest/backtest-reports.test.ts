@@ -60,7 +60,8 @@ test('other code on the same answers is the other side: a commit, a folder or a 
   const { json, exit, stderr } = await against('HEAD')
   expect([exit, stderr]).toEqual([7, ''])
   expect(json.data).toMatchObject({
-    ...{ against: 'HEAD', same: 1 },
+    against: 'HEAD',
+    same: 1,
     groups: [{ key: '~ output `output` → other `output`: more', count: 1 }],
   })
   expect(readdirSync(tmpdir()).filter((name) => name.startsWith('upshot-against-'))).toEqual(before)

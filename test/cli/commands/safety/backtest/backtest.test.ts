@@ -74,7 +74,10 @@ test('a step that nothing has recorded is a question, which fixtures or a new ca
   const { json, exit } = await backtest(asking, '--json')
   expect(exit).toBe(8)
   expect(json.data).toMatchObject({
-    ...{ runs: 3, answered: 0, same: 0, groups: [] },
+    runs: 3,
+    answered: 0,
+    same: 0,
+    groups: [],
     cannotSay: [{ question: 'step "look[…]": no recorded answer to this read', count: 3 }],
   })
   const short = await backtest(asking, '--require', '90%')
@@ -257,7 +260,9 @@ test('"copy, then delete" turned round is a difference, and so is a delete that 
   expect(await keysOf('await remove(); await copy()')).toEqual([turned, 7])
   const against = await backtest(
     MOVE('await Promise.all([copy(), remove()])'),
-    ...['--against', writeTidy(MOVE('await copy(); await remove()')), '--json'],
+    '--against',
+    writeTidy(MOVE('await copy(); await remove()')),
+    '--json',
   )
   expect(against.json.data.groups).toMatchObject([
     { key: '~ order files.delete storage_a after copy archive → without waiting for it', count: 2 },

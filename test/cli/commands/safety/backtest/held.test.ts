@@ -51,7 +51,8 @@ test('an effect newly held, no longer held, or held by another limit is a differ
   const markdown = join(folder, 'r.md')
   const gone = `- held files.delete storage_a ${HELD} → begins by itself`
   expect(await find(CODE, guard('deletes: { perRun: 9 }'), '--markdown', markdown)).toEqual({
-    ...{ exit: 7, same: 1 },
+    exit: 7,
+    same: 1,
     keys: [gone],
   })
   expect(readFileSync(markdown, 'utf8')).toContain(gone)

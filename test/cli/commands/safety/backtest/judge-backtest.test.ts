@@ -7,12 +7,23 @@ import { type Group, NO_DIFFERENCES } from '../../../../../src/core/safety/diffe
 type Change = Group['changes'][number]
 
 const changeOf = (part: Partial<Change>): Change => ({
-  ...{ sign: '+', class: 'delete', operation: 'files.delete', target: null, from: null, to: null, text: '' },
+  sign: '+',
+  class: 'delete',
+  operation: 'files.delete',
+  target: null,
+  from: null,
+  to: null,
+  text: '',
   ...part,
 })
 const groupOf = (...changes: Change[]): Group => ({ key: 'a', count: 1, bytes: 0, changes, samples: [] })
 const foundOf = (part: Partial<Backtest>): Backtest => ({
-  ...{ ...NO_DIFFERENCES, runs: 10, answered: 10, same: 10, unfinished: 0, guard: [] },
+  ...NO_DIFFERENCES,
+  runs: 10,
+  answered: 10,
+  same: 10,
+  unfinished: 0,
+  guard: [],
   ...part,
 })
 const RULE = { failOn: 'any', required: 1, accepted: new Set<string>(), isThrottled: false, unknown: null } as const

@@ -36,7 +36,9 @@ test('a corpus gives what the database gives: groups, counts, bytes, questions a
     const { groups, cannotSay, same, answered, unsteady, refused, guard } = json.data
     const counted = (each: { key?: string; question?: string; count: number; bytes?: number; samples: unknown[] }) => [
       each.key ?? each.question,
-      ...[each.count, each.bytes, each.samples.length],
+      each.count,
+      each.bytes,
+      each.samples.length,
     ]
     return { exit, same, answered, unsteady, refused, guard, groups: groups.map(counted), open: cannotSay.map(counted) }
   }

@@ -41,7 +41,9 @@ test('a saved plan starts a run that deletes its files, and asks for one that ca
   const planned = await plan()
   expect(planned).toMatchObject({ exit: 0, stderr: expect.stringContaining('upshot events replay evt_1') })
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
-    ...{ event: 'evt_1', workflow: 'tidy', hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    event: 'evt_1',
+    workflow: 'tidy',
+    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     effects: [
       { class: 'delete', asked: { path: '/in/a.txt', bytes: 5 } },
       { class: 'delete', asked: { path: '/in/b.txt' } },

@@ -53,13 +53,16 @@ test('"plan" tells every delete of a run to its end, sees what they leave behind
   const { exit, json } = await plan(TIDY, '--json')
   expect(exit).toBe(0)
   expect(json.data).toMatchObject({
-    ...{ workflow: 'tidy', event: 'evt_1', end: { kind: 'completed', output: { gone: 2, left: 0 } } },
+    workflow: 'tidy',
+    event: 'evt_1',
+    end: { kind: 'completed', output: { gone: 2, left: 0 } },
     effects: [
       { class: 'delete', operation: 'files.delete', outcome: 'deleted', source: 'derived', asked: { bytes: 5 } },
       { class: 'delete', outcome: 'deleted' },
       { class: 'send', target: 'tidied', body: { gone: 2 } },
     ],
-    ...{ undeclared: [], held: [] },
+    undeclared: [],
+    held: [],
   })
   const paths = json.data.effects.slice(0, 2).map(({ asked }: { asked: { path: string } }) => asked.path)
   expect(paths.sort()).toEqual(['/in/a.txt', '/in/b.txt'])

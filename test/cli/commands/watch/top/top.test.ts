@@ -10,8 +10,13 @@ import { failRun, test } from '../../../support/test-project.ts'
 const NOW = Date.UTC(2026, 4, 1, 12)
 
 const PROCESS = {
-  ...{ id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0' },
-  ...{ adminUrl: 'http://127.0.0.1:4701', receiverUrl: '', broken: [] },
+  id: 'wrk_1',
+  role: 'all',
+  pid: 1,
+  version: '0.1.0',
+  adminUrl: 'http://127.0.0.1:4701',
+  receiverUrl: '',
+  broken: [],
 }
 
 /** A terminal of 24 rows; `lastFrame` is what it shows, without styles. */
@@ -62,26 +67,37 @@ test('no line of "top" is wider than a terminal of 80 columns, and no column mov
     ({
       at: NOW,
       system: {
-        ...{ databaseBytes: 4_300_000_000, logBytes: 3_000_000 },
+        databaseBytes: 4_300_000_000,
+        logBytes: 3_000_000,
         processes: [{ ...PROCESS, startedAt: isoTime(NOW - ageMs), isSilent: false }],
         room: { tables: [{ table: 't'.repeat(80), bytes: 9 }], weeks: [] },
       },
       overview: {
-        ...{ failed: many, forPerson: many, pending: many, running: many, oldestPendingAt: isoTime(NOW - ageMs) },
-        ...{ approvals: { open: 12, effects: 1 }, alerts: { open: 3, newest: null }, stops: 1 },
+        failed: many,
+        forPerson: many,
+        pending: many,
+        running: many,
+        oldestPendingAt: isoTime(NOW - ageMs),
+        approvals: { open: 12, effects: 1 },
+        alerts: { open: 3, newest: null },
+        stops: 1,
         received: { accepted: 1_000, duplicate: 12, conflict: 1, refused: 345 },
         hours: [{ at: isoTime(NOW), runs: 3 }],
       },
       workflows: [{ ...wide, p50Ms: 7, p95Ms }],
       atWork: [
         {
-          ...{ id: 'run_2', workflow: 'm'.repeat(60) },
+          id: 'run_2',
+          workflow: 'm'.repeat(60),
           progress: { done: ageMs, total: 1e9, failed: 3, note: 'n'.repeat(60), rate: 12 },
         },
       ],
       forPerson: [
         {
-          ...{ id: 'run_1', workflow: 'v'.repeat(60), status: 'failed', createdAt: isoTime(NOW - ageMs) },
+          id: 'run_1',
+          workflow: 'v'.repeat(60),
+          status: 'failed',
+          createdAt: isoTime(NOW - ageMs),
           error: { name: 'Error', message: 'x'.repeat(99) },
         },
       ],

@@ -14,6 +14,7 @@ import { TerminalError } from '../../src/core/errors.ts'
 import { openAdmin } from '../support/admin-client.ts'
 import { listen } from '../support/listen.ts'
 import { DOOR } from '../support/program.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { COMMANDS } from './support/command-names.ts'
@@ -245,8 +246,10 @@ test('a server of another kind, a redirect and another version are told', async 
     const args = ['runs', 'list', '--json', '--server', url, '--token-file', join(far, 'token')]
     return (await runHere(far, args)).json.error
   }
-  answer = { status: 502 }
+  answer = { status: 404 }
   expect((await list()).message).toContain('does not answer like the admin server')
+  answer = { status: 502 }
+  expect(await list()).toMatchObject({ code: 'service_failed', message: expect.stringContaining('does not reach') })
   answer = { status: 302, headers: { location: 'http://127.0.0.1:1/' } }
   expect((await list()).message).toContain('redirects')
   const problem = { code: 'unknown_operation', detail: 'The admin API has no GET /runs.', status: 404 }
@@ -312,7 +315,8 @@ test('a backup of a server comes to the laptop, whole and once, and removes no f
   const { upshot, client, far, dataDir, withToken } = await startFarApp()
   const folder = join(dataDir, 'backups-to-fetch')
   mkdirSync(folder)
-  for (const name of ['monday.db', 'never0fetched00a.db']) {
+  const killed = 'killed0in0work0a.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.part'
+  for (const name of ['monday.db', 'never0fetched00a.db', killed, `${killed}-journal`]) {
     writeFileSync(join(folder, name), '')
     utimesSync(join(folder, name), 0, 0)
   }
@@ -325,6 +329,13 @@ test('a backup of a server comes to the laptop, whole and once, and removes no f
   expect(await upshot('db', 'backup', file)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
   const { items } = await client.call('GET /audit', { query: { action: 'db.backup' } })
   expect(items).toMatchObject([{ actor: 'token:laptop-admin', outcome: 'begun' }])
+  const disk = mountSmallDisk(1)
+  if (disk !== null) {
+    expect(() => writeFileSync(join(disk, 'filler'), Buffer.alloc(1 << 21))).toThrow(/ENOSPC/)
+    const full = await upshot('db', 'backup', join(disk, 'app.db'))
+    expect(full).toMatchObject({ exit: 6, json: { error: { code: 'store_unavailable' } } })
+    expect(readdirSync(disk)).toEqual(['filler'])
+  }
   await withToken('operator')
   expect(await upshot('db', 'backup', join(far, 'more.db'))).toMatchObject({ exit: 4 })
 })

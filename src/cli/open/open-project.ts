@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
@@ -172,17 +172,31 @@ async function openStoreOf(config: Config): Promise<Store> {
     return await openStore(config)
   } catch (cause) {
     if (cause instanceof UpshotError) throw cause
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    throw new UpshotError('store_unavailable', `Cannot open the data directory ${config.dataDir} (${why}).`, {
-      cause,
-      fix: 'Make it readable and writable for this user, or name another one with UPSHOT_DATA_DIR.',
-    })
+    throw describeClosed(config, cause)
+  }
+}
+
+function describeClosed({ dataDir }: Pick<Config, 'dataDir'>, cause: unknown): UpshotError {
+  const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+  return new UpshotError('store_unavailable', `Cannot open the data directory ${dataDir} (${why}).`, {
+    cause,
+    fix: 'Make it and its files readable and writable for this user, or name another one with UPSHOT_DATA_DIR.',
+  })
+}
+
+/** Throws `store_unavailable` where this user may not look. */
+function hasFile(file: string, config: Pick<Config, 'dataDir'>): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch (cause) {
+    throw describeClosed(config, cause)
   }
 }
 
 /**
  * The path of the project's database, for a command that works on a file and must not make one.
- * Throws `not_found`, and `invalid_request` where the project is in PostgreSQL.
+ * Throws `not_found`, `store_unavailable` where this user may not look, and `invalid_request` where
+ * the project is in PostgreSQL.
  */
 export async function requireDatabase(config: Pick<Config, 'dataDir' | 'database'>): Promise<string> {
   if (config.database) {
@@ -192,7 +206,7 @@ export async function requireDatabase(config: Pick<Config, 'dataDir' | 'database
   }
   const { databaseFile } = await import('../../project/data-dir/data-files.ts')
   const file = databaseFile(config)
-  if (existsSync(file)) return file
+  if (hasFile(file, config)) return file
   throw new UpshotError(
     'not_found',
     `There is no database in ${config.dataDir}, so there is no project here, or its app has never run.`,

@@ -62,12 +62,20 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
   return withReason(operations, reason)
 }
 
+/** Answers of a proxy before an app that is down or starts again. */
+const PROXY_STATUSES: readonly number[] = [502, 503, 504]
+
 /** A problem of the server as an error of ours; its code decides how the command exits. */
 function describeRefusal(
   { status, problem, message, code, fix }: AdminApiError,
   { url, version }: { url: string; version: string | null },
 ): UpshotError {
   if (problem === null || typeof problem.code !== 'string') {
+    if (PROXY_STATUSES.includes(status)) {
+      return new UpshotError('service_failed', `A proxy at ${url} does not reach the server (HTTP ${status}).`, {
+        fix: 'See whether the app is running, and try again.',
+      })
+    }
     return new UpshotError('misdirected', `${url} does not answer like the admin server of Upshot (HTTP ${status}).`, {
       fix: 'Name the address of its admin server, with its base path and without /api/v1.',
     })

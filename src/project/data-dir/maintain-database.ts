@@ -12,14 +12,14 @@ import type { ServerFacts } from '../../store/postgres/upkeep/inspect-server.ts'
 import type { DatabaseReport, MigrationForecast } from '../../store/rows/database-report.ts'
 import { foreseeMigration as foreseeOfFile, migrate } from '../../store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../store/sqlite/database/open-database.ts'
-import { type Backup, backupDatabase } from '../../store/sqlite/upkeep/backup-database.ts'
+import { type Backup, backupDatabase, describeNoBackup } from '../../store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/verify-ledger-file.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile } from './data-files.ts'
 import { postgresOptions, readKey, storeOptions } from './open-store.ts'
 
-export type { MigrationForecast }
+export { describeNoBackup, type MigrationForecast }
 
 const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as PruneBounds
 

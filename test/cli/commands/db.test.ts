@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -103,6 +112,20 @@ test('a backup to where there is no room, or no folder, is no fault of Upshot', 
   })
   expect(readdirSync(disk)).toEqual([])
 })
+
+test.skipIf(process.platform === 'win32')(
+  'a data folder that cannot be entered is not one without a database',
+  async () => {
+    const folder = join(tempFolder(), 'loop')
+    // Fails for root as well, whom no mode keeps out.
+    symlinkSync(folder, folder)
+    const { exit, json } = await runHere(folder, ['runs', 'list', '--json'])
+    expect({ exit, message: json.error.message }).toEqual({
+      exit: 6,
+      message: `Cannot open the data directory ${folder} (ELOOP).`,
+    })
+  },
+)
 
 test('effects verify says of a damaged database that it is', async () => {
   const store = openTestStore()

@@ -26,7 +26,7 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
   full: { what: 'is on a full disk', advice: 'Free some space.' },
   read_only: {
     what: 'is read-only',
-    advice: 'Make the data directory writable for this user.',
+    advice: 'Make the data directory and its files "upshot.db", "-wal" and "-shm" writable for this user.',
   },
   corrupt: { what: 'is damaged', advice: RESTORE },
   unreadable: { what: 'cannot be read or written', advice: `Look at the disk and its log. ${RESTORE}` },

@@ -37,12 +37,8 @@ export async function backupDatabase(
     publish(part, to)
     return { ...report, file: to, bytes: statSync(to).size }
   } catch (cause) {
-    if (cause instanceof UpshotError || signal.aborted) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new UpshotError('store_unavailable', `No backup was made at ${to}: ${why}.`, {
-      cause,
-      details: { fix: 'Name a place that has room and that you may write to.' },
-    })
+    if (signal.aborted) throw cause
+    throw describeNoBackup(to, cause)
   } finally {
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${ending}`, { force: true })
   }
@@ -90,6 +86,16 @@ function publish(part: string, to: string): void {
     throw cause
   }
   syncFile(dirname(to))
+}
+
+/** A fault of the place that a backup goes to, in words; errors of ours stay as they are. */
+export function describeNoBackup(to: string, cause: unknown): UpshotError {
+  if (cause instanceof UpshotError) return cause
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new UpshotError('store_unavailable', `No backup was made at ${to}: ${why}.`, {
+    cause,
+    details: { fix: 'Name a place that has room and that you may write to.' },
+  })
 }
 
 function refuseTaken(to: string): void {

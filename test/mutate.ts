@@ -7,11 +7,12 @@ import { parseAst } from 'vite'
 import { LONG } from '../vitest.config.ts'
 
 /*
- * Breaks places of the code at random, one at a time, and runs tests until one of them fails. The
- * first are those whose imports lead to the place most directly. The script ends with 1 and a list
- * if no test found a change. It works on a copy of the last commit: `npm run mutate -- --count 20`.
- * A change that a test finds takes ten seconds, and another one minutes, for all tests are asked.
- * With `--near 50`, only that many of the short ones are.
+ * Breaks places of the code at random, one at a time, and runs tests until one of them fails. Those
+ * that name what is declared beside the place come first. Then come those whose imports lead to it
+ * most directly. The script ends with 1 and a list if no test found a change. It works on a copy of
+ * the last commit: `npm run mutate -- --count 20`. A change that a test finds takes ten seconds.
+ * Another one takes minutes, for all tests are asked. With `--near 50`, only that many of the short
+ * ones are.
  */
 
 interface Report {
@@ -48,6 +49,9 @@ const SWAPPED: Record<string, string> = {
 const HINTS = /^(clearTimeout|clearInterval|await (sleep|pause)|[\w.#?]+\.unref)\(/
 /** Numbers from here on are sizes and times; another one does as well. */
 const TUNING = 10
+
+/** Tests that are asked at first. */
+const FEW = 8
 
 const { values } = parseArgs({
   options: {
@@ -87,7 +91,9 @@ function listChanges(file: string): Change[] {
     const isHint = HINTS.test(text.slice(node.start, node.end))
     if (node.type === 'ExpressionStatement' && node.directive == null && !isHint) change(node, ';')
     if (node.type === 'Literal' && typeof node.value === 'boolean') change(node, String(!node.value))
-    if (node.type === 'Literal' && typeof node.value === 'number' && node.value < TUNING)
+    // The verdict of a comparison.
+    const isSign = /\? -1 : 1$/.test(text.slice(0, node.end))
+    if (node.type === 'Literal' && typeof node.value === 'number' && node.value < TUNING && !isSign)
       change(node, `(${node.raw} + 1)`)
     for (const [name, child] of Object.entries(node)) {
       if (name === 'typeAnnotation' || name === 'typeArguments') continue
@@ -120,14 +126,21 @@ function listTests(users: Map<string, string[]>, file: string): string[] {
   for (const [name, count] of steps) {
     for (const user of users.get(name) ?? []) if (!steps.has(user)) steps.set(user, count + 1)
   }
+  const declared = /^(?: {2})?(?:export |async |readonly )*(?:function )?(\w{6,})(?: = |[(<])/gm
+  const names = new Set([...readFileSync(join(ROOT, file), 'utf8').matchAll(declared)].map(([, name = '']) => name))
+  const countNames = (test: string) => {
+    const words = new Set(readFileSync(join(ROOT, test), 'utf8').match(/\w{6,}/g))
+    return [...names].filter((name) => words.has(name)).length
+  }
   const mirrored = file.replace(/^src/, 'test').replace(/ts$/, 'test.ts')
   const rank = (test: string) => {
     const count = steps.get(test) ?? 1_000
     if (test === mirrored || count === 1_000) return test === mirrored ? 0 : count
-    return dirname(test) === dirname(mirrored) ? count / 100 : count
+    return (dirname(test) === dirname(mirrored) ? count / 100 : count) / (1 + countNames(test))
   }
   const tests = [...users.keys(), ...[...users.values()].flat()].filter((name) => name.endsWith('.test.ts'))
-  return [...new Set(tests)].toSorted((one, other) => rank(one) - rank(other))
+  const ranks = new Map(tests.map((test) => [test, rank(test)]))
+  return [...ranks].toSorted(([, one], [, other]) => one - other).map(([test]) => test)
 }
 
 /** A test of some files that fails; null where all pass. A run that never ends fails, too. */
@@ -138,7 +151,8 @@ function findFailure(copy: string, files: readonly string[], named: readonly str
   const output = ['--reporter=json', `--outputFile=${report}`]
   rmSync(report, { force: true })
   const args = [vitest, 'run', ...files, ...named, ...config, '--bail=1', ...output]
-  const { status } = spawnSync(process.execPath, args, { cwd: copy, timeout: 1_200_000, killSignal: 'SIGKILL' })
+  const timeout = files.length > FEW ? 1_200_000 : 300_000
+  const { status } = spawnSync(process.execPath, args, { cwd: copy, timeout, killSignal: 'SIGKILL' })
   if (status === 0) return null
   if (!existsSync(report)) return { file: files[0] as string, test: null }
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
@@ -156,10 +170,9 @@ function isLong(file: string): boolean {
 
 /** Asks a few tests beside the change, then the other short ones, and the long ones at the end. */
 function findTest(copy: string, tests: readonly string[]): Failure | null {
-  const few = 8
   const short = tests.filter((test) => !isLong(test)).slice(0, Number(values.near))
   const long = values.near === 'Infinity' ? tests.filter(isLong) : []
-  for (const files of [short.slice(0, few), short.slice(few, 6 * few), short.slice(6 * few), long]) {
+  for (const files of [short.slice(0, FEW), short.slice(FEW, 6 * FEW), short.slice(6 * FEW), long]) {
     const failure = files.length === 0 ? null : findFailure(copy, files)
     if (failure !== null) return failure
   }

@@ -72,11 +72,9 @@ test.each([
     'POST /v1/files/list',
     'POST /v1/files/list',
   ])
-  expect(JSON.parse(server.seen[1]?.body ?? '')).toMatchObject({
-    service: 'doc_drive',
-    path: '/in',
-    recursive: false,
-  })
+  const [, posted] = server.seen
+  expect(posted?.headers['content-type']).toBe('application/json')
+  expect(JSON.parse(posted?.body ?? '')).toMatchObject({ service: 'doc_drive', path: '/in', recursive: false })
 })
 
 test('list() fails as the first form did when neither form is known', async ({ server }) => {

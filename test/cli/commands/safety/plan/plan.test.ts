@@ -73,6 +73,21 @@ test('"plan" tells every delete of a run to its end, sees what they leave behind
   await isUntouched()
 })
 
+test('"plan" leaves a file in its listings that has changed, for it would not be deleted', async () => {
+  const { plan, isUntouched } = await openFiles('/in/a.txt', '/in/b.txt')
+  const { json } = await plan(
+    `async ({ files }) => {
+  const look = () => files.list({ service: 'storage_a', path: '/in' })
+  const [file] = (await look()).items
+  const { outcome } = await files.delete(file, { expect: { ...file, size: 1 } })
+  return { outcome, left: (await look()).items.length }
+}`,
+    '--json',
+  )
+  expect(json.data.end).toMatchObject({ kind: 'completed', output: { outcome: 'changed', left: 2 } })
+  await isUntouched()
+})
+
 test('"plan" tells what the guard would hold, and where nobody knows how the run goes on', async () => {
   const many = Array.from({ length: 240 }, (_, index) => `/in/${index}.txt`)
   const { plan, isUntouched } = await openFiles(...many)

@@ -6,8 +6,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { judgeServer } from '../../../src/cli/commands/doctor/check-database.ts'
 import { requireServer } from '../../../src/store/postgres/database/migrate.ts'
-import { openPostgresStore, openSharedPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
+import {
+  openPostgresStore,
+  openSharedPostgresStore,
+  withSession,
+} from '../../../src/store/postgres/open-postgres-store.ts'
+import { inspectServer } from '../../../src/store/postgres/upkeep/inspect-server.ts'
 import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
 
@@ -89,6 +95,34 @@ test('a server that is too old is named, with the version that is needed', async
     code: 'invalid_config',
     message: 'The database upshot on db:5432 is on PostgreSQL 14.12, and Upshot needs version 15 or newer.',
   })
+})
+
+test('a database with another encoding than UTF8 is refused before it takes anything', async () => {
+  for (const encoding of ['LATIN1', 'EUC_JP', 'SQL_ASCII']) {
+    const database = `in_${encoding.toLowerCase()}`
+    await owner.query(
+      `CREATE DATABASE ${database} ENCODING '${encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+    )
+    await expect(open(place({ database }))).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(`has the encoding ${encoding}, and Upshot needs UTF8`),
+      details: { fix: expect.stringContaining('template0') },
+    })
+  }
+})
+
+test('"doctor" says that a database is read-only, or that the user may not write', async () => {
+  await open(place(), 'judged')
+  await owner.query('CREATE ROLE onlooker LOGIN')
+  await owner.query('GRANT USAGE ON SCHEMA judged TO onlooker; GRANT SELECT ON ALL TABLES IN SCHEMA judged TO onlooker')
+  await owner.query('CREATE ROLE frozen LOGIN SUPERUSER; ALTER ROLE frozen SET default_transaction_read_only = on')
+  const judge = (user: string) =>
+    withSession({ hosts: [place({ user })], schema: 'judged', vaultKey: Buffer.alloc(32) }, async (client) =>
+      judgeServer(await inspectServer(client)).find(({ check }) => check === 'writes'),
+    )
+  expect(await judge('postgres')).toMatchObject({ level: 'ok' })
+  expect(await judge('onlooker')).toMatchObject({ level: 'fail', found: expect.stringContaining('may only read') })
+  expect(await judge('frozen')).toMatchObject({ level: 'fail', found: expect.stringContaining('read-only') })
 })
 
 test('a server whose connections others have taken is told, and is used again when one is free', async () => {

@@ -78,6 +78,7 @@ export function judgeServer(facts: ServerFacts): Finding[] {
   const { used, most } = connections
   const seconds = (Math.abs(clockOffsetMs) / 1_000).toFixed(1)
   return [
+    judgeWrites(facts),
     isDurable
       ? ok('durability', 'the server answers a commit when it is on its disk')
       : fail('durability', 'fsync or full_page_writes is off: a power cut loses events', {
@@ -102,6 +103,18 @@ export function judgeServer(facts: ServerFacts): Finding[] {
       ? ok('clock of the server', `${seconds} s from this machine's`)
       : warn('clock of the server', `${seconds} s from this machine's`, { fix: 'Synchronize both with NTP.' }),
   ]
+}
+
+function judgeWrites({ takesWrites, mayWrite }: ServerFacts): Finding {
+  if (!takesWrites) {
+    return fail('writes', 'the database is read-only: a standby, or by default_transaction_read_only', {
+      fix: 'Name all hosts in UPSHOT_DATABASE_URL, or let the database take writes.',
+    })
+  }
+  if (mayWrite) return ok('writes', 'the database takes them, and this user may write')
+  return fail('writes', 'this user may only read, so no app can start with it', {
+    fix: 'Name the user of the app in UPSHOT_DATABASE_URL, or grant this one its rights.',
+  })
 }
 
 async function checkContent(config: Pick<Config, 'dataDir' | 'secretKey'>, file: string): Promise<Finding> {

@@ -110,17 +110,25 @@ function readLeast(sql: string): number {
 /** The oldest major version that has what the statements use. */
 const MIN_SERVER = 15
 
-/** Throws `invalid_config` for a server that is too old. `place` names it. */
+/** Throws `invalid_config` for a server that is too old, or texts in another encoding than UTF8. */
 export async function requireServer(client: Client, place: string): Promise<void> {
-  const { rows } = await client.query<{ number: number; name: string }>(
-    `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`,
+  const { rows } = await client.query<{ number: number; name: string; encoding: string }>(
+    `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name,
+       current_setting('server_encoding') AS encoding`,
   )
-  const [{ number, name } = { number: 0, name: 'unknown' }] = rows
-  if (number >= MIN_SERVER * 10_000) return
-  throw new UpshotError(
-    'invalid_config',
-    `The database ${place} is on PostgreSQL ${name}, and Upshot needs version ${MIN_SERVER} or newer.`,
-  )
+  const [{ number, name, encoding } = { number: 0, name: 'unknown', encoding: 'UTF8' }] = rows
+  if (number < MIN_SERVER * 10_000) {
+    throw new UpshotError(
+      'invalid_config',
+      `The database ${place} is on PostgreSQL ${name}, and Upshot needs version ${MIN_SERVER} or newer.`,
+    )
+  }
+  if (encoding === 'UTF8') return
+  // In another one, each delivery with a character that it lacks would be refused for ever.
+  const message = `The database ${place} has the encoding ${encoding}, and Upshot needs UTF8.`
+  throw new UpshotError('invalid_config', message, {
+    details: { fix: "Make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0." },
+  })
 }
 
 /** Throws `invalid_config` unless the schema is this version's. `place` names it. */
@@ -130,7 +138,10 @@ export async function requireSchema(client: Client, place: string): Promise<void
   const { version } = schema
   const known = MIGRATIONS.length
   if (version > known) throw describeNewer(schema, known)
-  const lacks = version === 0 ? 'has no schema of Upshot yet' : `has schema ${version}, and needs ${known}`
+  const lacks =
+    version === 0
+      ? 'has no schema of Upshot yet, or none that this user may use'
+      : `has schema ${version}, and needs ${known}`
   throw new UpshotError('invalid_config', `The database ${place} ${lacks}.`, {
     details: { fix: 'Run "upshot db migrate" with a user who may create tables, then start again.' },
   })

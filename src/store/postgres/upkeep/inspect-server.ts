@@ -3,6 +3,10 @@ import type pg from 'pg'
 /** Facts of a server on which the safety of its rows and the speed of their changes rest. */
 export interface ServerFacts {
   version: string
+  /** False on a standby, or where a setting forbids writes. */
+  takesWrites: boolean
+  /** Our user has the rights of the app. */
+  mayWrite: boolean
   /** Each commit waits for a standby. */
   isReplicated: boolean
   /** Each commit waits for the disk, and a page that was half written is repaired. */
@@ -14,7 +18,7 @@ export interface ServerFacts {
   clockOffsetMs: number
 }
 
-interface Row extends Pick<ServerFacts, 'version' | 'isReplicated' | 'isDurable' | 'oldestTransactionS'> {
+interface Row extends Omit<ServerFacts, 'connections' | 'clockOffsetMs'> {
   used: number
   most: number
   now: number
@@ -24,6 +28,8 @@ export async function inspectServer(client: pg.Client): Promise<ServerFacts> {
   const askedAt = Date.now()
   const { rows } = await client.query<Row>(
     `SELECT current_setting('server_version') AS version,
+       current_setting('transaction_read_only') = 'off' AS takes_writes,
+       has_table_privilege('write_probe', 'UPDATE') AS may_write,
        current_setting('synchronous_standby_names') <> '' AS is_replicated,
        current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS is_durable,
        (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,

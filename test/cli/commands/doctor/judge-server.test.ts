@@ -3,6 +3,8 @@ import { judgeServer } from '../../../../src/cli/commands/doctor/check-database.
 
 const GOOD = {
   version: '18.4',
+  takesWrites: true,
+  mayWrite: true,
   isReplicated: true,
   isDurable: true,
   connections: { used: 80, most: 100 },
@@ -20,6 +22,8 @@ test('a server that keeps what it answers passes each check', () => {
 })
 
 test.each([
+  [{ takesWrites: false }, 'writes', 'fail'],
+  [{ mayWrite: false }, 'writes', 'fail'],
   [{ isDurable: false }, 'durability', 'fail'],
   [{ isReplicated: false }, 'replication', 'warn'],
   [{ connections: { used: 81, most: 100 } }, 'connections', 'warn'],

@@ -142,6 +142,16 @@ test('every operation of the table answers, in the form that the table says, fro
   const backfill = await call('POST /schedules/:name/backfill', { ...added, body: stretch })
   await call('DELETE /schedules/:name', { params: { name: backfill.name }, query: { reason } })
   await call('DELETE /schedules/:name', { ...added, query: { reason } })
+  const moment = {
+    name: 'at-new-year',
+    workflow: 'report',
+    at: '2030-01-01T00:00:00.000Z',
+    input: { month: '2029-12' },
+  }
+  await call('POST /schedules', { body: moment })
+  const later = { params: { name: moment.name }, body: { input: { month: '2030-01' } } }
+  expect((await call('PATCH /schedules/:name', later)).next).toEqual([moment.at])
+  await call('DELETE /schedules/:name', { params: later.params, query: { reason } })
 
   const made = await call('POST /endpoints', { body: { name: 'other', learn: true } })
   expect(made.secret).not.toBeNull()
@@ -194,12 +204,14 @@ test('every operation of the table answers, in the form that the table says, fro
 
   const filter = { status: 'failed', since: '1h' } as const
   const dry = await call('POST /operations', { body: { kind: 'retry', filter, isDryRun: true } })
-  expect(dry).toMatchObject({ total: 3, foreseen: { examples: { length: 3, 2: { target: id } }, refusals: [] } })
+  const examples = { length: 3, 2: { target: id, about: 'on-invoice  failed' } }
+  expect(dry).toMatchObject({ total: 3, runs: 0, foreseen: { examples, refusals: [] } })
   expect((await call('GET /operations')).items).toEqual([])
   const begun = await call('POST /operations', { body: { kind: 'unresolve', filter } })
   const ofEvents = { type: 'invoice.*', since: '1h' } as const
   const counted = await call('POST /events/replay', { body: { filter: ofEvents, isDryRun: true } })
-  expect(counted).toMatchObject({ kind: 'replay', workflows: ['on-invoice', 'scanning', 'sleeper'] })
+  expect(counted).toMatchObject({ kind: 'replay', total: 1, runs: 1, workflows: ['on-invoice', 'scanning', 'sleeper'] })
+  expect(counted.foreseen?.examples).toMatchObject([{ about: 'invoice.paid  on-invoice' }])
   const operation = { params: { id: begun.id } }
   const states = await Array.fromAsync(client.events('GET /operations/:id/progress', operation))
   expect(states.at(-1)).toMatchObject({ id: begun.id, status: 'done', foreseen: null })

@@ -132,10 +132,8 @@ function cutList(answer: { items: unknown[] }, length: number): ToolAnswer {
     kept = Math.min(kept - 1, Math.floor((kept * MAX_ANSWER) / room))
     // `next` begins behind items that were left out.
     const shown = { ...about, next: null, items: items.slice(0, kept) }
-    text = JSON.stringify({
-      ...shown,
-      cut: `${kept} of ${items.length} items are here. Ask with \`limit\` ${kept || 1}.`,
-    })
+    const next = kept > 0 ? `Ask with \`limit\` ${kept}.` : 'The first is too large: ask for it by its id.'
+    text = JSON.stringify({ ...shown, cut: `${kept} of ${items.length} items are here. ${next}` })
   }
   return tell(text)
 }

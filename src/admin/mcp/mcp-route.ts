@@ -17,6 +17,8 @@ interface McpParts extends PerformParts {
 
 /** The way to change things: an address that says so. */
 const WRITES = 'allow-writes'
+/** `?allow-writes` alone, or one of the usual words; `allow-writes=false` means what it says. */
+const SAYS_YES = ['', '1', 'true']
 
 /**
  * `POST /mcp` for agents, with the token of a program: streamable HTTP without sessions, so that
@@ -41,7 +43,7 @@ function answer({ authenticator, version, routes, handlers, ...parts }: McpParts
     const server = createAgentServer({
       routes,
       version,
-      rights: { role: caller.role, allowsWrites: WRITES in query },
+      rights: { role: caller.role, allowsWrites: SAYS_YES.includes(String(query[WRITES])) },
       perform: (name, given, about) => {
         const operation = { spec: routes[name] as RouteSpec, handler: handlers[name] as AnyHandler }
         return perform(parts, operation, given, { caller, ...about })

@@ -131,6 +131,19 @@ test('a viewer of an agent sees no payload, and no tool that acts', async () => 
   expect((await ask(agent, 'getEvent', { id: event?.id })).answer.data).toEqual({ no: '‹number›' })
 })
 
+test.each([
+  ['', true],
+  ['=1', true],
+  ['=true', true],
+  ['=false', false],
+  ['=0', false],
+  ['=true&allow-writes=false', false],
+])('the address "?allow-writes%s" offers tools that act: %s', async (value, offers) => {
+  const { overHttp } = await startAgents()
+  const { tools } = await (await overHttp('operator', `?allow-writes${value}`)).listTools()
+  expect(tools.some(({ annotations }) => !annotations?.readOnlyHint)).toBe(offers)
+})
+
 test('the door for agents takes tokens alone, no foreign page, and only POST', async () => {
   const { urls, dataDir } = await startAgents()
   const post = async (headers: Record<string, string>, method = 'POST') => {

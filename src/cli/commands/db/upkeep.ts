@@ -117,8 +117,8 @@ function refusePostgres({ hosts, schema }: DatabaseConfig, to: string): UpshotEr
 
 const RESTORE = `
 To restore a backup, stop the app, replace upshot.db in the data directory with it, and delete
-upshot.db-wal, upshot.db-shm and upshot.db-open. Its runs go on from the backup: see "Back up and restore" in the
-operator's guide, docs/operating.md.`
+upshot.db-wal, upshot.db-shm and upshot.db-open. Its runs go on from the backup: see "Back up and
+restore" in the operator's guide, docs/operating.md.`
 
 /** Without the key the secrets in a backup are lost; kept with the backup it would reveal them. */
 function describeKey({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }): string {

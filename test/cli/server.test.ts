@@ -237,17 +237,20 @@ test('a certificate that nothing vouches for is told, and the token is not sent'
 test('a server of another kind, a redirect and another version are told', async () => {
   const far = tempFolder()
   writeFileSync(join(far, 'token'), 'upk_1')
-  let answer: { status: number; headers?: Record<string, string>; body?: unknown } = { status: 200 }
+  let answer: { status: number; headers?: Record<string, string>; body?: unknown; text?: string } = { status: 200 }
   const server = createServer((_request, response) => {
-    response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body ?? '<html>'))
+    const { status, headers, body = '<html>', text = JSON.stringify(body) } = answer
+    response.writeHead(status, headers).end(text)
   })
   const url = await listen(server)
   const list = async () => {
     const args = ['runs', 'list', '--json', '--server', url, '--token-file', join(far, 'token')]
     return (await runHere(far, args)).json.error
   }
-  answer = { status: 404 }
-  expect((await list()).message).toContain('does not answer like the admin server')
+  for (const stranger of [{ status: 404 }, { status: 200 }, { status: 200, text: '<html>' }]) {
+    answer = stranger
+    expect((await list()).message).toContain('does not answer like the admin server')
+  }
   answer = { status: 502 }
   expect(await list()).toMatchObject({ code: 'service_failed', message: expect.stringContaining('does not reach') })
   answer = { status: 302, headers: { location: 'http://127.0.0.1:1/' } }

@@ -34,7 +34,10 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
     return response
   }
   const client = new AdminClient({ url, token, fetch: send, timeoutMs: WITHIN_MS }) as AnyClient
-  const tell = (error: unknown) => (error instanceof AdminApiError ? describeRefusal(error, { url, version }) : error)
+  const tell = (error: unknown) => {
+    if (error instanceof AdminApiError) return describeRefusal(error, { url, version })
+    return error instanceof SyntaxError && version === null ? describeStranger(url, 200) : error
+  }
   async function* telling<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
     try {
       yield* chunks
@@ -47,7 +50,9 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
     async perform(name, input, options) {
       for (;;) {
         try {
-          return await client.call(name, input, options)
+          const answer = await client.call(name, input, options)
+          if (version === null) throw describeStranger(url, 200)
+          return answer
         } catch (error) {
           // The server has refused to begin it, so that nothing is done twice.
           const retryAt = error instanceof AdminApiError && error.status === 429 ? error.problem?.retryAt : undefined
@@ -76,9 +81,7 @@ function describeRefusal(
         fix: 'See whether the app is running, and try again.',
       })
     }
-    return new UpshotError('misdirected', `${url} does not answer like the admin server of Upshot (HTTP ${status}).`, {
-      fix: 'Name the address of its admin server, with its base path and without /api/v1.',
-    })
+    return describeStranger(url, status)
   }
   if (status === 401) {
     return new UpshotError('unauthenticated', `The server ${url} refuses the token: ${message}`, {
@@ -93,6 +96,12 @@ function describeRefusal(
       ...(other ? { fix: 'Use the version of the server.' } : fix === null ? {} : { fix }),
       ...(problem.retryAt === undefined ? {} : { retryAt: Date.parse(problem.retryAt) }),
     },
+  })
+}
+
+function describeStranger(url: string, status: number): UpshotError {
+  return new UpshotError('misdirected', `${url} does not answer like the admin server of Upshot (HTTP ${status}).`, {
+    fix: 'Name the address of its admin server, with its base path and without /api/v1.',
   })
 }
 

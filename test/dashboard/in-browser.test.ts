@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import { asOperator } from '../../src/core/store/as-operator.ts'
+import { KEEP_ALL } from '../../src/core/store/retention.ts'
 import { inspectNow } from '../sandbox/support/inspect-page.ts'
 import { pathsIn } from '../support/paths-in.ts'
 import { holdLosses } from './support/hold-losses.ts'
@@ -9,17 +10,6 @@ import { browserTests, inspect, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
 const { inBrowser, label, open } = browserTests()
-
-const KEPT = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-}
 
 inBrowser(`a login link logs in once${label}`, async () => {
   const { page, makeLink, origin } = await open()
@@ -346,7 +336,7 @@ const PLACES = [
 ]
 inBrowser(`the dialog of a prune says how much would go before it asks${label}`, async () => {
   const day = 86_400_000
-  const { page, login, origin, app, faults } = await open({}, { retention: { ...KEPT, refusals: day } })
+  const { page, login, origin, app, faults } = await open({}, { retention: { ...KEEP_ALL, refusals: day } })
   const at = Date.now() - 2 * day
   const refusal = { endpointId: null, verdict: 'unknown_endpoint', bodyBytes: null, facts: {} } as const
   for (const receivedAt of [at, at + 1])

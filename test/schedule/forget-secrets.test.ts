@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
+import { KEEP_ALL } from '../../src/core/store/retention.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { Pruner } from '../../src/schedule/pruner.ts'
 import { NOW } from '../support/fixtures.ts'
-import { KEEP_ALL } from '../support/test-config.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 test('the pruner removes a retired secret from the database 30 days after its retirement', async () => {

@@ -1,23 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Notice } from '../../src/core/notices.ts'
-import type { PruneSlice, Retention } from '../../src/core/store/retention.ts'
+import { KEEP_ALL, type PruneSlice } from '../../src/core/store/retention.ts'
 import { ManualClock, systemClock } from '../../src/core/time.ts'
 import { computeSliceRows, Pruner, pruneStore } from '../../src/schedule/pruner.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 const DAY = 86_400_000
-
-const FOREVER: Retention = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-}
 
 /** A store with `count` completed runs of three steps each. */
 async function fillStore(count: number) {
@@ -52,7 +41,12 @@ test('pruning asks for small slices, and for smaller ones where they take long',
   }
   const told: number[] = []
   const onPruned = (rows: number) => told.push(rows)
-  const { runs } = await pruneStore({ store: slow, clock: instant, retention: { ...FOREVER, runs: 7 * DAY }, onPruned })
+  const { runs } = await pruneStore({
+    store: slow,
+    clock: instant,
+    retention: { ...KEEP_ALL, runs: 7 * DAY },
+    onPruned,
+  })
   expect(limits.slice(0, 3)).toEqual([200, 20, 20])
   expect([told.at(-1), told.length]).toEqual([runs, limits.length])
   expect(await store.listRuns({ limit: 9 })).toEqual([])
@@ -88,7 +82,7 @@ test('pruning lets deliveries in between any two slices', async () => {
   }
   const delivering = deliver()
   const clock = { ...systemClock, now: () => NOW + 8 * DAY }
-  await pruneStore({ store: slices, clock, retention: { ...FOREVER, runs: 7 * DAY } })
+  await pruneStore({ store: slices, clock, retention: { ...KEEP_ALL, runs: 7 * DAY } })
   isOver = true
   await delivering
   expect(order.filter((what) => what === 'slice').length).toBeGreaterThan(2)
@@ -103,7 +97,7 @@ test('the pruner prunes a minute after the start and every hour, reports it, and
   const pruner = new Pruner({
     store,
     clock,
-    retention: { ...FOREVER, runs: 7 * DAY },
+    retention: { ...KEEP_ALL, runs: 7 * DAY },
     publish(notice) {
       heard.push(notice)
       pruned.resolve()
@@ -134,7 +128,7 @@ test('a clock that jumps a year ahead costs no more than a day of history an hou
       return progress
     },
   }
-  const pruner = new Pruner({ store: counted, clock, retention: { ...FOREVER, runs: 7 * DAY }, publish() {} })
+  const pruner = new Pruner({ store: counted, clock, retention: { ...KEEP_ALL, runs: 7 * DAY }, publish() {} })
   onTestFinished(() => pruner.stop())
   pruner.start()
   for (let hour = 0; hour < 9; hour++) {
@@ -158,7 +152,7 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
       updateEndpoint: async () => {},
     },
     clock,
-    retention: { ...FOREVER, runs: DAY },
+    retention: { ...KEEP_ALL, runs: DAY },
     publish(notice) {
       heard.push(notice)
       tried.resolve()

@@ -1,23 +1,13 @@
 import { join } from 'node:path'
 import { DEFAULT_MAX_STEPS } from '../../src/core/runs/step.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
+import { KEEP_ALL } from '../../src/core/store/retention.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
 import { DEFAULT_LIMITS } from '../../src/receive/limits/intake-limit.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 
 /** A retention that keeps everything. */
-export const KEEP_ALL = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-}
-
 /** Configuration of an app with its sandbox, on free ports, with its data in `dataDir`. */
 export function testConfig(dataDir: string, part: Partial<Config> = {}): Config {
   return {

@@ -8,6 +8,7 @@ import { type Endpoint, planEndpoint } from '../../core/incoming/endpoint.ts'
 import type { Run } from '../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
+import { KEEP_ALL } from '../../core/store/retention.ts'
 import type { Store } from '../../core/store/store.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -219,16 +220,7 @@ function rehearsalConfig(config: Config, dataDir: string, service: RehearsalServ
     publicUrl: null,
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null, oidc: null },
     // Its clock is set forward, and nothing of it is to age.
-    retention: {
-      runs: null,
-      failures: null,
-      refusals: null,
-      deliveries: null,
-      payloads: null,
-      audit: null,
-      effects: null,
-      files: null,
-    },
+    retention: KEEP_ALL,
     host: '127.0.0.1',
     ports: { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 },
     logLevel: 'info',

@@ -18,6 +18,18 @@ export type PruneKind = (typeof PRUNE_KINDS)[number]
 /** Age at which each kind is removed, in milliseconds; null: never. */
 export type Retention = Record<PruneKind, number | null>
 
+/** Nothing is ever removed. */
+export const KEEP_ALL = {
+  runs: null,
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+  files: null,
+} as const satisfies Retention
+
 export interface PruneSlice {
   kind: PruneKind
   /** Older than this moment, in epoch milliseconds. */

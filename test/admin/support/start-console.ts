@@ -10,11 +10,12 @@ import { UpshotError } from '../../../src/core/errors.ts'
 import { randomWord } from '../../../src/core/ids.ts'
 import type { Notice } from '../../../src/core/notices.ts'
 import { DEFAULT_GUARD } from '../../../src/core/safety/guard.ts'
+import { KEEP_ALL } from '../../../src/core/store/retention.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { KEEP_ALL } from '../../support/test-config.ts'
+
 import { openTestStore } from '../../support/test-store.ts'
 
 /** The token of the file `admin.token` in these tests. */
@@ -55,16 +56,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     openBackup: () => Promise.reject(new UpshotError('not_found', 'There is no backup.')),
     settings: () => [],
     retention: () => ({ ...KEEP_ALL }),
-    foreseePrune: async () => ({
-      runs: null,
-      failures: null,
-      refusals: null,
-      deliveries: null,
-      payloads: null,
-      audit: null,
-      effects: null,
-      files: null,
-    }),
+    foreseePrune: async () => ({ ...KEEP_ALL }),
     async prune(onPruned) {
       onPruned(7)
       return { runs: 7, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0, files: 0 }

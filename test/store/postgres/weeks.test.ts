@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
-import type { PruneBounds, PruneKind } from '../../../src/core/store/retention.ts'
+import { KEEP_ALL, type PruneBounds, type PruneKind } from '../../../src/core/store/retention.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
@@ -12,18 +12,8 @@ const DAY = 86_400_000
 const WEEK = 7 * DAY
 /** Mondays, 00:00 UTC; NOW is in the week of the first. */
 const [FIRST, SECOND, THIRD] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 5, 8), Date.UTC(2026, 5, 15)]
-const NEVER: PruneBounds = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-}
 const upTo = (at: number): PruneBounds => ({
-  ...NEVER,
+  ...KEEP_ALL,
   runs: at,
   failures: at,
   refusals: at,
@@ -40,7 +30,7 @@ async function openWeeks() {
     return rows.map(({ name }) => name as string)
   }
   const ids = async (sql: string) => (await session.query({ text: sql, rowMode: 'array' })).rows.flat()
-  expect(await store.pruneWeek(NEVER, NOW)).toBeNull()
+  expect(await store.pruneWeek(KEEP_ALL, NOW)).toBeNull()
   return { place, store, session, weeksOf, ids }
 }
 
@@ -78,9 +68,9 @@ test('weeks are ready a month before their first row, in each table, and are mad
     deadRows: expect.any(Number),
     mostConnections: expect.any(Number),
   })
-  expect(await store.pruneWeek(NEVER, NOW + 6 * DAY)).toBeNull()
+  expect(await store.pruneWeek(KEEP_ALL, NOW + 6 * DAY)).toBeNull()
   expect(await weeksOf('run')).toHaveLength(6)
-  await store.pruneWeek(NEVER, NOW + WEEK)
+  await store.pruneWeek(KEEP_ALL, NOW + WEEK)
   expect((await weeksOf('run')).slice(4)).toEqual(['run_20260629', 'run_20260706', 'run_old'])
 })
 
@@ -168,7 +158,10 @@ test('a folded run stays with the run that absorbed it', async () => {
   ]
   await session.query('UPDATE outcome SET folded_into = $1 WHERE run_id = $2', [absorber, folded])
   await session.query('UPDATE outcome SET folded_into = $1 WHERE run_id = $2', [pending, other])
-  expect(await store.pruneWeek({ ...NEVER, runs: SECOND, failures: SECOND }, THIRD)).toEqual({ runs: 2, failures: 0 })
+  expect(await store.pruneWeek({ ...KEEP_ALL, runs: SECOND, failures: SECOND }, THIRD)).toEqual({
+    runs: 2,
+    failures: 0,
+  })
   expect((await ids('SELECT id FROM run')).toSorted()).toEqual([other, pending].toSorted())
 })
 
@@ -178,7 +171,7 @@ test('a dropped tick is not recorded again, and its neighbours stay', async () =
   for (const at of [NOW, NOW + DAY, SECOND]) await store.recordTick('nightly', { scheduledFor: at, missed: 0 }, at)
   const [run] = await store.claimRuns('wrk_1', 1, NOW)
   if (run) await store.completeRun(run.lease, 'null', NOW)
-  expect(await store.pruneWeek({ ...NEVER, runs: SECOND }, THIRD)).toEqual({ runs: 1, failures: 0 })
+  expect(await store.pruneWeek({ ...KEEP_ALL, runs: SECOND }, THIRD)).toEqual({ runs: 1, failures: 0 })
   expect(await ids('SELECT scheduled_for FROM tick ORDER BY scheduled_for')).toEqual([NOW + DAY, SECOND].map(String))
   expect(await lastAt(store, 'nightly')).toBe(SECOND)
 })
@@ -188,7 +181,7 @@ test('bodies go by the week, but for those of unfinished runs, and each event st
   await finish(store, 'evt_1', NOW)
   await finish(store, 'evt_2', SECOND)
   await queueAt(store, 'evt_3', NOW)
-  expect(await store.pruneWeek({ ...NEVER, payloads: SECOND }, THIRD)).toEqual({ payloads: 1 })
+  expect(await store.pruneWeek({ ...KEEP_ALL, payloads: SECOND }, THIRD)).toEqual({ payloads: 1 })
   const bodies = Object.fromEntries((await store.listEvents({ limit: 9 })).map(({ id, body }) => [id, body !== '']))
   expect(bodies).toEqual({ evt_1: false, evt_2: true, evt_3: true })
   expect((await store.saveDelivery(incoming('evt_1'))).verdict).toBe('duplicate')
@@ -201,8 +194,8 @@ test('deliveries go by the week once refusals may go as well, which are still co
   await store.saveDelivery(incoming('evt_1'))
   const id = incoming('evt_2').id
   await store.saveRefusal({ id, endpointId: null, receivedAt: NOW, verdict: 'stale', bodyBytes: 1, facts: {} })
-  expect(await store.pruneWeek({ ...NEVER, deliveries: SECOND }, THIRD)).toBeNull()
-  expect(await store.pruneWeek({ ...NEVER, deliveries: SECOND, refusals: SECOND }, THIRD)).toEqual({
+  expect(await store.pruneWeek({ ...KEEP_ALL, deliveries: SECOND }, THIRD)).toBeNull()
+  expect(await store.pruneWeek({ ...KEEP_ALL, deliveries: SECOND, refusals: SECOND }, THIRD)).toEqual({
     deliveries: 1,
     refusals: 1,
   })
@@ -226,7 +219,7 @@ test('no row of a week goes alone, unless much of the week has to stay', async (
      SELECT id, 'w', 'failed', 0, 1, 1, $1 FROM run WHERE workflow = 'w'`,
     [NOW],
   )
-  expect(await store.pruneWeek({ ...NEVER, runs: SECOND, failures: NOW }, THIRD)).toEqual({})
+  expect(await store.pruneWeek({ ...KEEP_ALL, runs: SECOND, failures: NOW }, THIRD)).toEqual({})
   expect(await weeksOf('run')).toEqual(expect.arrayContaining(['run_20260601']))
   expect(await weeksOf('run')).not.toContain('run_old')
   expect((await store.prune(slice)).pruned).toBe(1)
@@ -238,19 +231,19 @@ test('a week that a reader holds stays for the next time, and deliveries pass me
   await finish(store, 'evt_1', NOW)
   await session.query('BEGIN')
   await session.query('SELECT count(*) FROM run')
-  const pruned = store.pruneWeek({ ...NEVER, runs: SECOND }, SECOND - 1)
+  const pruned = store.pruneWeek({ ...KEEP_ALL, runs: SECOND }, SECOND - 1)
   for (let n = 0; n < 50; n++) await queueRun(store, `evt_late_${n}`, 'follow-up', THIRD)
   expect(await pruned).toBeNull()
   expect(await weeksOf('run')).toContain('run_20260601')
   await session.query('COMMIT')
-  expect(await store.pruneWeek({ ...NEVER, runs: SECOND }, SECOND - 1)).toEqual({ runs: 1, failures: 0 })
+  expect(await store.pruneWeek({ ...KEEP_ALL, runs: SECOND }, SECOND - 1)).toEqual({ runs: 1, failures: 0 })
 })
 
 test('an app that was away for months makes its weeks behind the rows that came without', async () => {
   const { store, weeksOf } = await openWeeks()
   const late = FIRST + 20 * WEEK
   await queueAt(store, 'evt_1', late)
-  await store.pruneWeek(NEVER, late + DAY)
+  await store.pruneWeek(KEEP_ALL, late + DAY)
   const weeks = await weeksOf('run')
   expect(weeks.slice(-5)).toEqual(['run_20261026', 'run_20261102', 'run_20261109', 'run_20261116', 'run_old'])
 })

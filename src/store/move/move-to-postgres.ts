@@ -5,10 +5,9 @@ import { UpshotError } from '../../core/errors.ts'
 import { quoteName } from '../postgres/database/migrate.ts'
 import { STREAMS } from '../postgres/incoming/event-table.ts'
 import { migratePostgres, type PostgresStoreOptions, withSession } from '../postgres/open-postgres-store.ts'
-import { knownTables, type Moved, migrate, readMoved } from '../sqlite/database/migrate.ts'
-import { openDatabase } from '../sqlite/database/open-database.ts'
-import { requireStopped } from '../sqlite/database/require-stopped.ts'
-import { MOVED, translateFault } from '../sqlite/database/storage-fault.ts'
+import { type Moved, migrate, readMoved } from '../sqlite/database/migrate.ts'
+import { openAlone, openDatabase } from '../sqlite/database/open-database.ts'
+import { translateFault } from '../sqlite/database/storage-fault.ts'
 import { copyTable, listTargets } from './copy-tables.ts'
 import { addFunctions } from './table-selects.ts'
 
@@ -28,7 +27,8 @@ const USED = ['event', 'run', 'delivery', 'endpoint', 'account', 'workflow', 'au
 
 /**
  * Moves a database file into PostgreSQL, and marks the file, which opens no more. A call that was
- * killed at any moment is finished by the next one. See decision 70.
+ * killed at any moment is finished by the next one. Throws `conflict` where another process has the
+ * file open: it would go on writing into it. See decision 70.
  */
 export async function moveToPostgres(
   file: string,
@@ -37,7 +37,7 @@ export async function moveToPostgres(
 ): Promise<MoveReport> {
   let source: Database | undefined
   try {
-    const from = openDatabase(file)
+    const from = openAlone(file)
     source = from
     await migratePostgres(target)
     return await withSession(target, (client, place) => move(from, client, { ...options, place }))
@@ -70,14 +70,11 @@ async function move(
   }
   migrate(source)
   addFunctions(source)
-  // Held to the mark: nothing is written to the file from here on.
   source.exec('BEGIN IMMEDIATE')
-  requireStopped(source, now)
   const id = randomUUID()
   const rows = await copyAll(source, client, { id, now, onProgress })
   source.exec('CREATE TABLE moved (id TEXT NOT NULL, place TEXT NOT NULL, at INTEGER NOT NULL) STRICT')
   source.prepare('INSERT INTO moved (id, place, at) VALUES (?, ?, ?)').run(id, place, now)
-  refuseWrites(source)
   source.exec('COMMIT')
   await finish(client, { id, place })
   return { rows }
@@ -134,17 +131,6 @@ async function requireUnused(client: pg.Client): Promise<void> {
     throw new UpshotError('conflict', `The PostgreSQL database is in use: its table ${table} has rows.`, {
       details: { fix: 'Name an empty schema with "?schema=…" in UPSHOT_DATABASE_URL.' },
     })
-  }
-}
-
-/** A process that slept through the move would accept deliveries into a file that nobody reads. */
-function refuseWrites(source: Database): void {
-  for (const table of knownTables()) {
-    for (const act of ['INSERT', 'UPDATE', 'DELETE']) {
-      source.exec(
-        `CREATE TRIGGER moved_${table}_${act} BEFORE ${act} ON ${table} BEGIN SELECT RAISE(ABORT, '${MOVED}'); END`,
-      )
-    }
   }
 }
 

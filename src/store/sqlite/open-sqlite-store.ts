@@ -6,6 +6,7 @@ import { GroupCommit, LOCK_WAIT_MS } from './database/group-commit.ts'
 import { refuseMoved, requireLatest } from './database/migrate.ts'
 import { openMigrated } from './database/open-database.ts'
 import { markOpen, unmarkOpen } from './database/open-mark.ts'
+import { requireOwnLog } from './database/own-log.ts'
 import { translateFault } from './database/storage-fault.ts'
 import { createReader, translateReads } from './reader.ts'
 import { openTables } from './tables.ts'
@@ -56,6 +57,7 @@ export function openSqliteReader({ file, vaultKey }: SqliteStoreOptions): ReadSt
 }
 
 function openReadOnly(file: string): Database.Database {
+  requireOwnLog(file)
   try {
     const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS })
     try {

@@ -12,6 +12,8 @@ test('every command that changes a project leaves a row in the audit log, with i
   const failed = await failRun(store, 'evt_1')
   const forked = await failRun(store, 'evt_2')
   const queued = await queueRun(store, 'evt_3')
+  // A reseal is refused beside it.
+  await store.close()
   const commands: [string[], string, string | null][] = [
     [['runs', 'retry', failed], 'run.retry', failed],
     [['runs', 'fork', forked, '--from-step', 'b'], 'run.fork', forked],

@@ -286,6 +286,7 @@ test('db reseal encrypts the secrets with a new key, and refuses while an app is
 
 test('db reseal reads the new key from standard input or a variable, and never shows it', async () => {
   const { store } = await storeWith(1)
+  await store.close()
   const key = Buffer.alloc(32, 7).toString('base64')
   const { exit, stdout, stderr } = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-stdin'], { input: key })
   expect({ exit, shown: `${stdout}${stderr}`.includes(key) }).toEqual({ exit: 0, shown: false })

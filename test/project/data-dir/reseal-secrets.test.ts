@@ -157,24 +157,14 @@ test('the chain over the effect ledger goes on with a new key, and keeps its anc
   await store.close()
 })
 
-test('resealSecrets refuses beside a process of any role, which would keep the old key', async () => {
+test('resealSecrets refuses beside a process that has the database open, even one that is asleep', async () => {
   const { place } = await filledPlace()
-  const worker = openDataDir(place)
-  const now = Date.now()
-  await worker.beatProcess({
-    id: 'prc_1',
-    role: 'worker',
-    pid: 12,
-    version: '1',
-    adminUrl: '',
-    receiverUrl: '',
-    startedAt: now,
-    seenAt: now,
-    broken: [],
-  })
-  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/Process 12/)
-  await worker.close()
+  const asleep = openDataDir(place)
+  await asleep.checkWritable(NOW)
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/Another process has the database/)
+  await asleep.close()
   expect(await readAll(place)).toEqual(EVERYTHING)
+  expect(await resealSecrets(place, null, OPERATOR)).toMatchObject({ webhookSecrets: 2 })
 })
 
 test('a database that cannot be read costs no key of a change that was interrupted', async () => {
@@ -211,12 +201,15 @@ test('resealSecrets changes nothing if one secret cannot be opened', async () =>
   const { place, file, keyFile } = await filledPlace()
   const db = new Database(file)
   db.exec('UPDATE account SET fallback_key = api_key')
-  const sealed = () => db.prepare('SELECT sealed FROM endpoint_secret ORDER BY endpoint_id').pluck().all()
-  const [before, key] = [sealed(), readFileSync(keyFile, 'utf8')]
-  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/does not open with this key/)
-  expect(sealed()).toEqual(before)
-  expect(readFileSync(keyFile, 'utf8')).toBe(key)
+  const sealedIn = (it: typeof db) =>
+    it.prepare('SELECT sealed FROM endpoint_secret ORDER BY endpoint_id').pluck().all()
+  const [before, key] = [sealedIn(db), readFileSync(keyFile, 'utf8')]
   db.close()
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/does not open with this key/)
+  const again = new Database(file)
+  expect(sealedIn(again)).toEqual(before)
+  expect(readFileSync(keyFile, 'utf8')).toBe(key)
+  again.close()
 })
 
 test.each([

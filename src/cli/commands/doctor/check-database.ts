@@ -132,8 +132,9 @@ async function checkContent(config: Pick<Config, 'dataDir' | 'secretKey'>, file:
       fix: 'Copy the data directory, then run "upshot db verify" for the details.',
     })
   } catch (error) {
+    const { fix } = error instanceof UpshotError ? error.details : {}
     return fail('database', error instanceof Error ? error.message : String(error), {
-      fix: 'Restore a backup: stop the app and replace upshot.db with it.',
+      fix: typeof fix === 'string' ? fix : 'Restore a backup: stop the app and replace upshot.db with it.',
     })
   }
 }

@@ -9,11 +9,8 @@ type FaultReason =
   | 'unreadable'
   | 'gone'
   | 'log_gone'
+  | 'foreign_log'
   | 'replaced'
-  | 'moved'
-
-/** The message of SQLite for a write to a file whose rows are in PostgreSQL by now. */
-export const MOVED = 'moved to PostgreSQL'
 
 const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", and restore a backup.'
 
@@ -40,18 +37,18 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
       'Another SQLite in this process, or a program that deletes files, took it. ' +
       'Find the code that opens the database, and start the app again.',
   },
+  foreign_log: {
+    what: 'is a backup beside the log of the database that was there before',
+    advice: 'Remove "upshot.db-wal", "upshot.db-shm" and "upshot.db-open" beside it: they would damage the backup.',
+  },
   replaced: {
     what: 'was replaced while the app runs',
     advice: 'Start the app again if the file is the right one, or move the former one back.',
   },
-  moved: {
-    what: 'was moved to PostgreSQL while this process was asleep',
-    advice: 'End this process, and start the app with UPSHOT_DATABASE_URL.',
-  },
 }
 
 /** Faults of the whole database: another write of the same commit would fail as well. */
-const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'log_gone', 'replaced', 'moved']
+const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'log_gone', 'replaced']
 
 const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'locked'],
@@ -73,7 +70,6 @@ export function describeFault(reason: FaultReason, file: string, cause?: unknown
 
 /** SQLite's errors about lock, disk, rights and content become `store_unavailable`; others pass. */
 export function translateFault(error: unknown, file: string): unknown {
-  if (error instanceof Error && error.message === MOVED) return describeFault('moved', file, error)
   const reason = REASON_OF_CODE.find(([code]) => code.test(codeOf(error)))?.[1]
   return reason === undefined ? error : describeFault(reason, file, error)
 }

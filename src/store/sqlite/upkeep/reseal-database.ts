@@ -15,9 +15,8 @@ import {
   type Vault,
 } from '../../vault.ts'
 import { openConnection } from '../database/connection.ts'
-import { GroupCommit } from '../database/group-commit.ts'
-import { openMigrated } from '../database/open-database.ts'
-import { requireStopped } from '../database/require-stopped.ts'
+import { migrate } from '../database/migrate.ts'
+import { openAlone, openMigrated } from '../database/open-database.ts'
 import { translateFault } from '../database/storage-fault.ts'
 
 /** How many secrets of each kind were sealed again. */
@@ -74,9 +73,9 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 
 /**
  * Seals every secret of a database under another key, in one commit. Throws `invalid_config` if one
- * does not open with the present key; then nothing changes. Throws `conflict` beside a process at
- * work, which would keep the old key. The audit row is in that commit, and the chain over the
- * effect ledger goes on with a new key.
+ * does not open with the present key; then nothing changes. Throws `conflict` while another process
+ * has the file open: it would keep the old key. The audit row is in that commit, and the chain over
+ * the effect ledger goes on with a new key.
  */
 export async function resealDatabase(
   file: string,
@@ -85,17 +84,20 @@ export async function resealDatabase(
 ): Promise<Resealed> {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
   const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0, approvers: 0, hooks: 0 }
-  const db = openMigrated(file)
+  const db = openAlone(file)
   try {
+    migrate(db)
     const connection = openConnection(db)
-    await new GroupCommit(db).write(async () => {
-      requireStopped(db, entry.at)
-      await new AuditTable(connection).recordAction(entry, 'done')
-      for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
-      await new SealTable(connection, { vault: next, effects: new EffectSearch(connection) }).rekey(entry.at)
-    })
+    db.exec('BEGIN IMMEDIATE')
+    await new AuditTable(connection).recordAction(entry, 'done')
+    for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
+    await new SealTable(connection, { vault: next, effects: new EffectSearch(connection) }).rekey(entry.at)
+    db.exec('COMMIT')
     return counts
+  } catch (error) {
+    throw translateFault(error, file)
   } finally {
+    // Undoes what is not committed.
     db.close()
   }
 }

@@ -5,6 +5,7 @@ import { SQLITE } from '../../dialect.ts'
 import { type DatabaseCheck, type DatabaseReport, describeCheck } from '../../rows/database-report.ts'
 import { MAX_FAULTS, rowChecks } from '../../tables/upkeep/row-checks.ts'
 import { knownTables, latestSchema } from '../database/migrate.ts'
+import { requireOwnLog } from '../database/own-log.ts'
 
 type Check = (db: Database.Database) => string[]
 
@@ -57,6 +58,7 @@ export function countRows(db: Database.Database): Record<string, number> {
 }
 
 function open(file: string): Database.Database {
+  requireOwnLog(file)
   try {
     const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
     // SQLite opens the file at the first read, which fails for a file that is no database.

@@ -48,7 +48,7 @@ const LISTED = {
   outputs: ['readOutput'],
   waits: ['listEndedWaits', 'findMatch'],
   hooks: ['findHook', 'listHooks'],
-  books: ['loadAlertBook', 'loadShapeBook', 'loadLimit'],
+  books: ['loadAlertBook', 'loadShapeBook', 'loadLimit', 'listLimits'],
   sweeps: ['loadSweep', 'listSweeps', 'listSuspects', 'countFiles'],
   findings: ['listReportedFiles', 'hasOwnDelete', 'loadFileBook', 'findFinding', 'listFindings'],
   seals: ['listSeals', 'listSealKeys', 'readSealState'],

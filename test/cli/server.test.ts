@@ -253,6 +253,9 @@ test('a server of another kind, a redirect and another version are told', async 
   }
   answer = { status: 502 }
   expect(await list()).toMatchObject({ code: 'service_failed', message: expect.stringContaining('does not reach') })
+  answer = { status: 421, body: { code: 'misdirected', detail: 'Not under this name.', status: 421 } }
+  const posted = await runHere(far, ['doctor', '--json', '--server', url, '--token-file', join(far, 'token')])
+  expect(posted.json.error).toMatchObject({ code: 'misdirected', message: expect.stringContaining('under this name') })
   answer = { status: 302, headers: { location: 'http://127.0.0.1:1/' } }
   expect((await list()).message).toContain('redirects')
   const problem = { code: 'unknown_operation', detail: 'The admin API has no GET /runs.', status: 404 }

@@ -9,6 +9,11 @@ describeStores((test) => {
     expect(await store.saveLimit('a', '{"n":2}', 1)).toBe(true)
     expect(await (await reopen()).loadLimit('a')).toEqual({ state: '{"n":2}', version: 2 })
     expect(await store.loadLimit('b')).toEqual({ state: '{"n":9}', version: 1 })
+    const all = (await store.listLimits()).toSorted((one, other) => one.key.localeCompare(other.key))
+    expect(all).toEqual([
+      { key: 'a', state: '{"n":2}' },
+      { key: 'b', state: '{"n":9}' },
+    ])
   })
 
   test('a change of an older version of a limit is refused', async ({ store, reopen }) => {

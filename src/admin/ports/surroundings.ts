@@ -86,6 +86,8 @@ export interface Surroundings {
   prune(onPruned: (rows: number) => void): Promise<Record<PruneKind, number>>
   /** Sizes of database, log and free disk, in bytes. */
   readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
+  /** Keys of accounts that the service told to wait, each by its last four characters. */
+  blockedKeys(now: number): Promise<{ account: string; key: string; until: number }[]>
   /** The moments of a plan after one, oldest first. Throws `invalid_workflow` for a bad line. */
   nextTicks(plan: SchedulePlan, after: number, count: number): number[]
 }

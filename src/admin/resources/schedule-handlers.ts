@@ -17,6 +17,7 @@ import { isoTime, momentOf } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
+import { listNextTicks } from '../queries/list-next-ticks.ts'
 import { decodePosition, wholePage } from '../queries/read-page.ts'
 import { given } from '../queries/read-query.ts'
 import { requireAccount, requireRun, requireSchedule, requireWorkflow } from '../queries/require-row.ts'
@@ -41,7 +42,7 @@ export function scheduleHandlers(parts: ResourceParts): Handlers<keyof typeof SC
       const schedules = await store.listSchedules({ limit, ...given({ after: from }), ...given(filter) })
       return wholePage(schedules, {
         limit,
-        items: schedules.map((schedule) => describe(schedule, caller, now)),
+        items: await Promise.all(schedules.map((schedule) => describe(schedule, caller, now))),
         positionOf: ({ id }) => id,
         momentOf: ({ createdAt }) => createdAt,
       })
@@ -172,9 +173,12 @@ function foresee(schedule: NewSchedule, now: number): ScheduleRecord {
   return { ...schedule, ...counts, ...moments, lastTickAt: null, lastRun: null }
 }
 
-function showIn({ surroundings }: ResourceParts) {
-  return (schedule: ScheduleRecord, caller: Caller, now: number) =>
-    describeSchedule(schedule, { caller, next: (count) => surroundings.nextTicks(schedule.plan, now, count) })
+/** Moments of a schedule that are shown ahead. */
+const AHEAD = 5
+
+function showIn(parts: ResourceParts) {
+  return async (schedule: ScheduleRecord, caller: Caller, now: number) =>
+    describeSchedule(schedule, { caller, ahead: await listNextTicks(parts, schedule, { now, count: AHEAD }) })
 }
 
 /** A schedule that starts runs at moments of its own. */

@@ -7,21 +7,17 @@ import { seesPayloads } from './run-view.ts'
 
 type ScheduleView = z.input<(typeof SCHEDULE_ROUTES)['GET /schedules/:name']['answer']>
 
-/** Moments that are shown ahead. */
-const AHEAD = 5
-
-/** A schedule as the API gives it. `next`: its moments from now on, the first `count`. */
+/** A schedule as the API gives it. `ahead`: the first of its moments from now on. */
 export function describeSchedule(
   { plan, version: _, ...rest }: ScheduleRecord & { version?: number },
-  { caller, next }: { caller: Pick<Caller, 'role'>; next: (count: number) => number[] },
+  { caller, ahead }: { caller: Pick<Caller, 'role'>; ahead: readonly number[] },
 ): ScheduleView {
-  const { input, workflow, doneAt, pausedAt } = rest
+  const { input, workflow } = rest
   const { line = plan } = plan.kind === 'backfill' ? plan : {}
   if (line.kind === 'backfill') throw new TypeError('A backfill is of a line.')
   const { catchUp, withinMs, overlap, accounts } = line
   const cron = line.kind === 'cron' ? line : null
   const fill = plan.kind === 'backfill' ? plan : null
-  const ahead = doneAt !== null || pausedAt !== null || fill !== null ? [] : next(AHEAD)
   const content = input === null ? null : JSON.parse(input)
   return {
     ...withIsoTimes(rest),

@@ -17,6 +17,7 @@ import { describeAlerts, testAlert } from '../health/open-alerts.ts'
 import { runCommand } from '../preview/child/run-command.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
+import { listBlockedKeys } from '../service/list-blocked-keys.ts'
 import { openDatabasePort } from './open-database-port.ts'
 import { openFilesPort } from './open-files-port.ts'
 import { readSource } from './read-source.ts'
@@ -97,6 +98,7 @@ export function openSurroundings(
       return sendings.map(({ channel, error }) => ({ channel, error: error?.message ?? null }))
     },
     readDisk: () => readDisk(config),
+    blockedKeys: (now) => listBlockedKeys(store, config, now),
     defaultAccount: () => describeDefaultAccount(config, embedded()?.sandbox.url ?? readSandbox(config)),
     nextTicks(plan, after, count) {
       const next = nextMomentOf(plan)

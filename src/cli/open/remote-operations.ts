@@ -130,6 +130,11 @@ function describeUnreachable(url: string, cause: unknown): unknown {
   if (/^(ERR_SSL_|EPROTO)/.test(code)) {
     return tell('invalid_config', `The server ${url} does not speak TLS as this command does (${code}).`, SCHEME)
   }
+  // After a 421, `fetch` sends the request once more, and has no body left to send.
+  if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') {
+    const fix = 'Use the address that the app prints at its start, or name this one in admin.url.'
+    return tell('misdirected', `The server ${url} does not answer under this name (HTTP 421).`, fix)
+  }
   if (/redirect/.test(why)) {
     const fix = 'Name the address that it redirects to, if you trust it.'
     return tell('misdirected', `The server ${url} redirects to another address.`, fix)

@@ -66,6 +66,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     alerts: () => ({ rules: [], kinds: {} }),
     testAlert: async () => [],
     readDisk: async () => ({ databaseBytes: 1, logBytes: 1, diskFreeBytes: 1 }),
+    blockedKeys: async () => [],
     endpointChanged: async () => {},
     defaultAccount: () => ({
       baseUrl: null,

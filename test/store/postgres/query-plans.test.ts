@@ -146,6 +146,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   tallyMissed: [[]],
   listTickMoments: [['w1', { from: 0, to: N * HOUR, limit: 9 }]],
   loadLimit: [['key']],
+  listLimits: [[]],
   listActions: [[{ limit: 20 }], [{ limit: 20, target: RUN }], [{ limit: 20, since: 1 }]],
   listEffects: [
     [{ limit: 20 }],

@@ -8,6 +8,7 @@ import { isoTime, momentOf, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
+import { listNextTicks } from '../../queries/list-next-ticks.ts'
 import { readSweepViews } from '../../queries/read-sweep-views.ts'
 import type { ResourceParts } from '../parts.ts'
 
@@ -47,6 +48,10 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
         room: describeRoom(room, surroundings),
         effects: presentMode(await listSwitches(store)),
         sandboxUrl: surroundings.sandboxUrl(),
+        blockedKeys: (await surroundings.blockedKeys(now)).map(({ until, ...key }) => ({
+          ...key,
+          until: isoTime(until),
+        })),
         sweeps: await readSweepViews(store, now),
       }
     },
@@ -86,14 +91,19 @@ async function readAlerts({ store, surroundings }: ResourceParts) {
   return { open: open.length, newest: open.toSorted((one, other) => other.since - one.since)[0]?.title ?? null }
 }
 
-async function readPlans({ store, surroundings }: ResourceParts, now: number) {
+async function readPlans(parts: ResourceParts, now: number) {
+  const { store } = parts
   const schedules = await store.listSchedules({ limit: MAX_NEXT, order: 'next' })
-  const next = schedules.flatMap(({ name, workflow, plan }) =>
-    workflow === null || plan.kind === 'backfill'
-      ? []
-      : surroundings.nextTicks(plan, now, MAX_NEXT).map((moment) => ({ schedule: name, workflow, moment })),
-  )
-  const soonest = next.toSorted((one, other) => one.moment - other.moment).slice(0, MAX_NEXT)
+  const next = schedules.map(async (schedule) => {
+    const { name, workflow } = schedule
+    if (workflow === null) return []
+    const moments = await listNextTicks(parts, schedule, { now, count: MAX_NEXT })
+    return moments.map((moment) => ({ schedule: name, workflow, moment }))
+  })
+  const soonest = (await Promise.all(next))
+    .flat()
+    .toSorted((one, other) => one.moment - other.moment)
+    .slice(0, MAX_NEXT)
   const paused = (await store.listWorkflows()).filter(({ pausedAt }) => pausedAt !== null)
   return {
     pausedWorkflows: paused.map(({ id }) => id),

@@ -14,7 +14,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withOperations(async (operations) => {
       const system = await call(operations, 'GET /system')
-      const { isReady, checks, effects, sandboxUrl, sweeps } = system
+      const { isReady, checks, effects, sandboxUrl, blockedKeys, sweeps } = system
       const alive = system.processes.filter(({ isSilent }) => !isSilent)
       if (alive.length === 0) throw new UpshotError('not_running', 'No process of the app is running.')
       if (sweeps.some(({ lost, held }) => lost + held > 0)) out.leaveWith('difference')
@@ -29,6 +29,12 @@ export function define(command: Command, { out, project }: Cli): void {
         ...[...broken].map((module) => out.paint('red', `  ${module}`)),
         ...alive.flatMap(describeProcess),
         ...(sandboxUrl === null ? [] : [`  sandbox   ${sandboxUrl}`]),
+        ...blockedKeys.map(({ account, key, until }) =>
+          out.paint(
+            'yellow',
+            `  key       ${key} of the account ${account}: the service told it to wait until ${formatMoment(until)}`,
+          ),
+        ),
         ...sweeps.map((view) => `  sweep     ${describeSweepView(view)}`),
       ])
     }),

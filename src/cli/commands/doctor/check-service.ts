@@ -1,12 +1,12 @@
 import { toFilesFault } from '../../../app/console/open-files-port.ts'
+import { listBlockedKeys } from '../../../app/service/list-blocked-keys.ts'
 import { activeSecrets, type Endpoint } from '../../../core/incoming/endpoint.ts'
 import { markProbe, PROBE_HEADER } from '../../../core/incoming/probe-mark.ts'
 import { signBody } from '../../../core/incoming/signature.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
-import type { FilesClient, LimiterState } from '../../../files/index.ts'
+import type { FilesClient } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { ServiceConfig } from '../../../project/config/variables.ts'
 import { commandClock } from '../../command-clock.ts'
@@ -117,22 +117,14 @@ async function checkDelete(files: FilesClient): Promise<Finding> {
   }
 }
 
-/** One finding for each account whose key has to wait because the service said so. */
-export async function checkWaits(store: ReadStore, { service }: Config): Promise<Finding[]> {
-  const { Secret } = await import('../../../files/index.ts')
-  const own = service.kind === 'real' ? [{ ...service, name: DEFAULT_ACCOUNT }] : []
-  const keys = [...own, ...(await store.listAccounts())].flatMap(({ name, apiKey, fallbackKey }) =>
-    [apiKey, fallbackKey].flatMap((key) => (key === null ? [] : { name, key: new Secret(key) })),
-  )
-  const findings = keys.map(async ({ name, key }) => {
-    const kept = await store.loadLimit(key.fingerprint())
-    const { blockedUntil } = kept === null ? { blockedUntil: 0 } : (JSON.parse(kept.state) as LimiterState)
-    if (blockedUntil <= commandClock.now()) return []
-    const found = `the service told the key ${key} to wait, and nothing is sent with it before ${isoTime(blockedUntil)}`
+/** One finding for each key that has to wait because the service said so. */
+export async function checkWaits(store: ReadStore, config: Config): Promise<Finding[]> {
+  const blocked = await listBlockedKeys(store, config, commandClock.now())
+  return blocked.map(({ account, key, until }) => {
+    const found = `the service told the key ${key} to wait, and nothing is sent with it before ${isoTime(until)}`
     const fix = 'Its runs go on by themselves. If the service was wrong to ask for it, give the account another key.'
-    return warn(`account ${name}`, found, { fix })
+    return warn(`account ${account}`, found, { fix })
   })
-  return (await Promise.all(findings)).flat()
 }
 
 const PROBE_WITHIN_MS = 10_000

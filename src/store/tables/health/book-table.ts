@@ -47,6 +47,9 @@ export class BookTable extends Table {
     return row && { state: row.text, version: row.version }
   }
 
+  /** The state of every key. No index: there are as many as keys. */
+  readonly listLimits = this.readRows<[], { key: string; state: string }>('SELECT key, state FROM key_limit')
+
   /**
    * Compare-and-set: replaces the state of `version`; false when another process was first. A key
    * without state has version 0.

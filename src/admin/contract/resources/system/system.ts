@@ -103,6 +103,9 @@ const system = z
       .string()
       .nullable()
       .describe('Address of the account pages of the sandbox; null where there is none.'),
+    blockedKeys: z
+      .array(z.object({ account: z.string(), key: z.string().describe('Its last four characters.'), until: time() }))
+      .describe('Keys that the service told to wait: nothing is sent with them until then.'),
     sweeps: z.array(sweep).describe('How the sweeps of each storage stand.'),
     databaseBytes: z.int(),
     logBytes: z.int().describe('0 where the database is on a server.'),

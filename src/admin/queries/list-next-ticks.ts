@@ -1,0 +1,27 @@
+import type { ScheduleRecord } from '../../core/runs/schedule.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { Surroundings } from '../ports/surroundings.ts'
+
+interface Parts {
+  store: Pick<ReadStore, 'listTickMoments'>
+  surroundings: Pick<Surroundings, 'nextTicks'>
+}
+
+/** Ticks of the future that are passed over. */
+const MAX_MADE = 1_000
+
+/**
+ * Moments after `now` at which a schedule is due, the first `count`. Those with a tick are left
+ * out: a clock that was ahead made them. None of a paused schedule, or of a backfill.
+ */
+export async function listNextTicks(
+  { store, surroundings }: Parts,
+  { id, plan, doneAt, pausedAt, lastTickAt }: ScheduleRecord,
+  { now, count }: { now: number; count: number },
+): Promise<number[]> {
+  if (doneAt !== null || pausedAt !== null || plan.kind === 'backfill') return []
+  const stretch = { from: now, to: lastTickAt ?? 0, limit: MAX_MADE }
+  const made = stretch.to > now ? await store.listTickMoments(id, stretch) : []
+  const moments = surroundings.nextTicks(plan, now, count + made.length)
+  return moments.filter((moment) => !made.includes(moment)).slice(0, count)
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { planCron } from '../../../src/core/service/plan-schedule.ts'
+import { isoTime } from '../../../src/core/time.ts'
+import { startConsole } from '../support/start-console.ts'
+
+const MINUTE = 60_000
+
+test('a moment that has its tick since a clock was ahead is not named as one to come', async () => {
+  const { get, store, clock } = await startConsole()
+  const now = clock.now()
+  const made = { id: 'sch_1', name: 'each minute', owner: 'person', madeBy: 'cli:ann', input: null } as const
+  await store.addSchedule({ ...made, workflow: 'count', plan: planCron('* * * * *', {}) }, now)
+  const after = (minutes: number) => isoTime(now + minutes * MINUTE)
+  expect((await get('/schedules')).items).toMatchObject([{ next: [1, 2, 3, 4, 5].map(after) }])
+  await store.recordTick('sch_1', { scheduledFor: now + MINUTE, missed: 0 }, now + MINUTE)
+  await store.recordTick('sch_1', { scheduledFor: now + 3 * MINUTE, missed: 0 }, now + 3 * MINUTE)
+  expect((await get('/schedules')).items).toMatchObject([{ nextAt: after(2), next: [2, 4, 5, 6, 7].map(after) }])
+  expect((await get('/overview')).upNext).toMatchObject([2, 4, 5, 6, 7].map((minutes) => ({ at: after(minutes) })))
+})

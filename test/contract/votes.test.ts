@@ -98,6 +98,23 @@ describeStores((test) => {
     ])
   })
 
+  test('one key is one person, whatever names it is given', async ({ store }) => {
+    const id = await hold(store)
+    const { publicKey } = PAIRS.anna
+    const add = (name: string) => store.addApprover({ name, publicKey, roles: [], addedAt: NOW, removedAt: null })
+    await add('anna')
+    await expect(add('another')).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'This is the key of the approver "anna".',
+    })
+    const word = await wordOf(store, id)
+    expect(await store.decideApproval(signed(word), NOW)).toMatchObject({ status: 'open', missing: 1 })
+    await store.removeApprover('anna', NOW + 1)
+    await add('another')
+    const again = signed({ ...word, actor: 'another' }, PAIRS.anna)
+    expect(await store.decideApproval(again, NOW + 2)).toMatchObject({ status: 'open', missing: 1 })
+  })
+
   test('a changed word in the ledger does not fit its signature, and is named by row and person', async ({ store }) => {
     const id = await decide(store)
     const [row] = await store.listEffects({ phases: ['decided'], after: 0, limit: 1 })

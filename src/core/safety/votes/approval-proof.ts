@@ -81,15 +81,17 @@ export class ApprovalProof {
 
   #findAgreed(said: string, { votes, approvers }: ProofFacts): string[] {
     const { id, role, expiresAt } = this.#terms
-    const counted = votes.filter(
+    const agreed = votes.filter(
       (vote) =>
-        vote.approval === id &&
-        vote.verdict === 'approved' &&
-        describeSaid(vote) === said &&
-        vote.at < expiresAt &&
-        checkVote(vote, { approvers, role, at: vote.at }).fault === null,
+        vote.approval === id && vote.verdict === 'approved' && describeSaid(vote) === said && vote.at < expiresAt,
     )
-    return [...new Set(counted.map(({ actor }) => actor))]
+    // One key is one person, whatever names it is given.
+    const names = new Map<string, string>()
+    for (const vote of agreed) {
+      const check = checkVote(vote, { approvers, role, at: vote.at })
+      if (check.fault === null) names.set(check.publicKey ?? vote.actor, vote.actor)
+    }
+    return [...names.values()]
   }
 
   /**

@@ -24,14 +24,21 @@ export class ApproverTable extends JoinedTable<{ vault: Vault }> {
   }
 
   async add(approver: Approver): Promise<void> {
-    const known = await this.#list.all()
-    const { name } = approver
-    if (known.some((row) => row.name === name && this.#read(row).removedAt === null)) {
+    const rows = await this.#list.all()
+    const present = rows.map((row) => this.#read(row)).filter(({ removedAt }) => removedAt === null)
+    const { name, publicKey } = approver
+    if (present.some((each) => each.name === name)) {
       throw new UpshotError('conflict', `There is an approver named "${name}" already.`, {
         details: { fix: `Choose another name, or remove it first: "upshot approvers remove ${name}".` },
       })
     }
-    const number = (known.at(-1)?.number ?? 0) + 1
+    const holder = present.find((each) => each.publicKey === publicKey)
+    if (holder) {
+      throw new UpshotError('conflict', `This is the key of the approver "${holder.name}".`, {
+        details: { fix: `Each person needs a key of their own: "upshot approvers key ${name}".` },
+      })
+    }
+    const number = (rows.at(-1)?.number ?? 0) + 1
     await this.#insert.run(number, name, this.#seal(number, approver))
   }
 

@@ -28,7 +28,7 @@ export const APPROVER_ROUTES = defineRoutes({
         .string()
         .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
         .describe('Of a-z, 0-9 and "-", at most 40.'),
-      publicKey: z.string().max(2_000).describe('Ed25519, in PEM.'),
+      publicKey: z.string().max(2_000).describe('Ed25519, in PEM; that of nobody else.'),
       roles: z.array(z.string().max(100)).default([]).describe('Roles that questions may ask for.'),
     },
     answer: approver,

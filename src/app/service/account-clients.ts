@@ -66,7 +66,7 @@ export class AccountClients {
   filesFor(name: string, wrap: WrapCall): FilesApi {
     return wrapCalls(
       () => this.clientOf(name),
-      (call, perform) => wrap(call, (signal, caller) => perform(signal, caller && this.#trace(caller))),
+      (call, perform) => wrap(call, (signal, caller, permit) => perform(signal, caller && this.#trace(caller), permit)),
       (line) => this.#report(name, line),
     )
   }

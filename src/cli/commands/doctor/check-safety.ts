@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { readSweepViews, type SweepView } from '../../../admin/queries/read-sweep-views.ts'
+import type { Approval, Approver } from '../../../core/safety/approval.ts'
 import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import { describeScope, presentMode } from '../../../core/safety/stop.ts'
 import { FILE_TYPES, type SweepPlan } from '../../../core/service/sweep/sweep-plan.ts'
@@ -56,24 +57,42 @@ async function checkEffects(store: ReadStore, { effects = 'live' }: Config): Pro
   return [...planned, warn('effects', other, { fix: 'The next start switches. Check which of them you mean.' })]
 }
 
-/** One finding at most: who may decide, and who is told. */
-async function checkApprovals(store: ReadStore, { alerts }: Config): Promise<Finding[]> {
-  const open = await store.listApprovals({ status: 'open', limit: 1, now: commandClock.now() })
-  const [first] = open
-  if (first === undefined) return []
-  const hasApprover = (await store.listApprovers()).some(({ removedAt }) => removedAt === null)
+/** Open approvals that are compared with the people who may decide. */
+const MAX_COMPARED = 100
+
+/** At most one finding of who may decide and who is told, and one of too few people. */
+async function checkApprovals(store: ReadStore, { alerts, guardPolicy }: Config): Promise<Finding[]> {
+  const open = await store.listApprovals({ status: 'open', limit: MAX_COMPARED, now: commandClock.now() })
+  const [newest] = open
+  if (newest === undefined) return []
+  const people = (await store.listApprovers()).filter(({ removedAt }) => removedAt === null)
   const isTold = alerts?.rules.some(({ when }) => when === 'approval.asked') ?? false
   const faults = [
-    ...(hasApprover ? [] : ['no approver is registered']),
+    ...(people.length > 0 ? [] : ['no approver is registered']),
     ...(isTold ? [] : ['no alert rule tells of them']),
   ]
-  if (faults.length === 0) return []
   const fixes = [
-    ...(hasApprover ? [] : ['Register people with "upshot approvers add <name> --key <file>".']),
+    ...(people.length > 0 ? [] : ['Register people with "upshot approvers add <name> --key <file>".']),
     ...(isTold ? [] : ['Add a rule with `when: "approval.asked"` to `alerts` of the project file.']),
   ]
-  const found = `approvals wait for people, but ${faults.join(' and ')}; the newest is ${first.id}`
-  return [warn('approvals', found, { fix: fixes.join(' ') })]
+  const found = `approvals wait for people, but ${faults.join(' and ')}; the newest is ${newest.id}`
+  const untold = faults.length === 0 ? [] : [warn('approvals', found, { fix: fixes.join(' ') })]
+  return people.length === 0 ? untold : [...untold, ...judgePeople(open, people, guardPolicy.approvals.needs)]
+}
+
+/** Warns of the first approval that needs more people. `least`: what the project file asks for. */
+function judgePeople(open: readonly Approval[], people: readonly Approver[], least: number): Finding[] {
+  for (const { id, kind, role, needs: asked } of open) {
+    const needs = kind === 'question' ? asked : Math.max(asked, least)
+    const able = people.filter(({ roles }) => role === null || roles.includes(role)).length
+    if (able >= needs) continue
+    const who = `${needs} ${needs === 1 ? 'approver' : 'approvers'}${role === null ? '' : ` with the role "${role}"`}`
+    const fix = 'Register the people it needs, or deny it: it expires undecided.'
+    return [
+      warn('approvers', `approval ${id} needs ${who}, and ${able} ${able === 1 ? 'is' : 'are'} registered`, { fix }),
+    ]
+  }
+  return []
 }
 
 async function checkStops(store: ReadStore): Promise<Finding[]> {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { checkGuard, checkSafety } from '../../../../src/cli/commands/doctor/check-safety.ts'
 import type { AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
+import type { Question } from '../../../../src/core/runs/wait.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import type { Config } from '../../../../src/project/config/load-config.ts'
+import { checkpoint } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { testConfig } from '../../../support/test-config.ts'
 import { runHere } from '../../support/run-here.ts'
@@ -19,6 +21,19 @@ const rule: AlertRule = {
   forMs: 0,
   everyMs: 1,
   to: ['chat'],
+}
+
+const QUESTION: Question = {
+  workflow: 'follow-up',
+  account: 'default',
+  ask: 'Go on?',
+  show: null,
+  answer: null,
+  needs: 1,
+  role: null,
+  openedAt: 0,
+  expiresAt: 0,
+  effects: [],
 }
 
 /** The findings of a project whose store this is. */
@@ -53,6 +68,26 @@ test('doctor warns where approvals wait and nobody is registered, or no alert ru
   expect(await found({ alerts })).toEqual([])
   await store.removeApprover('anna', 1)
   expect(await found({ alerts })).toHaveLength(1)
+})
+
+test('doctor warns of an approval that the registered people are too few to grant', async () => {
+  const { store, dataDir } = await openTestProject()
+  const { id, lease } = await holdDeletes(store, ['a'])
+  const alerts = { rules: [rule], channels: {} }
+  const found = async (needs: number) => {
+    const guardPolicy = { ...DEFAULT_POLICY, approvals: { ...DEFAULT_POLICY.approvals, needs } }
+    return (await examine(store, dataDir, { alerts, guardPolicy })).map((each) => each.found)
+  }
+  await store.addApprover({ name: 'anna', publicKey: 'key', roles: [], addedAt: 0, removedAt: null })
+  expect(await found(1)).toEqual([])
+  expect(await found(2)).toEqual([`approval ${id} needs 2 approvers, and 1 is registered`])
+  await store.addApprover({ name: 'ben', publicKey: 'another key', roles: [], addedAt: 0, removedAt: null })
+  expect(await found(2)).toEqual([])
+  const approve = { ...QUESTION, role: 'owners', openedAt: Date.now(), expiresAt: Date.now() + DAY }
+  await store.saveCheckpoint(lease, checkpoint('ask', { kind: 'approve', status: 'waiting' }), undefined, { approve })
+  expect(await found(1)).toEqual([
+    expect.stringMatching(/^approval apr_\w+ needs 1 approver with the role "owners", and 0 are registered$/),
+  ])
 })
 
 test('doctor warns of a stop that has been in force for more than a day, with the command that ends it', async () => {

@@ -21,7 +21,7 @@ const FILES = 2_000
 const MAX_TOLD = 20
 
 /** Findings that one approval lists at most. */
-const MAX_FOUND = 100_000
+export const MAX_FOUND = 100_000
 
 /** Pause while events wait to be matched. */
 const WAIT_MS = 5_000
@@ -201,11 +201,12 @@ async function askForFile(court: Court, parts: SweepParts, { kept, change, file 
   else if (file.lastSweep !== state.number) change.marks.push({ file: id, kind: 'present', sweep: state.number })
   else {
     change.marks.push({ file: id, kind: 'arrival' })
-    // The event may have come while the service was asked.
+    // A listing may show a folder as a file, of which no event tells. Else the event may have come
+    // while the service was asked.
     const { account, storage } = plan
     const type = FILE_TYPES.created
     const [reported] = await parts.store.listReportedFiles({ account, storage, type, files: [id] })
-    if (reported === undefined) change.findings.push(note(court, file, type, null, entry))
+    if (reported === undefined && entry.type === 'file') change.findings.push(note(court, file, type, null, entry))
   }
   return save({ ...court, state: claimed.state }, parts, { kept: claimed, change, judged: id })
 }
@@ -225,13 +226,13 @@ async function save(
     missing: state.missing + count((finding) => finding.state !== 'unclear'),
     unclear: state.unclear + count((finding) => finding.state === 'unclear'),
   }
+  const { account, storage } = plan
   const waiting =
-    judged === null
-      ? await store.listFindings({ account: plan.account, storage: plan.storage, states: ['found'], limit: MAX_FOUND })
-      : []
-  const isHeld = isFlood(waiting.length, next.files)
-  const settled: SweepChange =
-    judged !== null ? {} : { settle: settle(plan, next, { found: waiting.length, isHeld, now, approvals }) }
+    judged === null ? await store.listFindings({ account, storage, states: ['found'], limit: MAX_FOUND }) : []
+  // Those of this look are saved with the end, so that nobody reads them before.
+  const found = waiting.length + count((finding) => finding.state === 'found')
+  const isHeld = isFlood(found, next.files)
+  const settled: SweepChange = judged !== null ? {} : { settle: settle(plan, next, { found, isHeld, now, approvals }) }
   const ended = { ...kept, state: next }
   if (!(await store.saveSweep(ended, { ...change, ...settled }))) return null
   const told = change.findings.filter((finding) => finding.state !== 'unclear').slice(0, MAX_TOLD)

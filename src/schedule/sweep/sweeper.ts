@@ -4,9 +4,9 @@ import { loadProof, MAX_VOTES, type ProofReads } from '../../core/safety/votes/a
 import type { FileEntry } from '../../core/service/file.ts'
 import type { FindingKey, FindingState } from '../../core/service/sweep/judge-file.ts'
 import { type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
-import { beginSweep, isDue, newState } from '../../core/service/sweep/sweep-state.ts'
+import { beginSweep, isDue, isFromAhead, newState } from '../../core/service/sweep/sweep-state.ts'
 import type { KeptSweep, ListedFile } from '../../core/store/sweeps.ts'
-import { judgeNext } from './judge-next.ts'
+import { judgeNext, MAX_FOUND } from './judge-next.ts'
 import { claimRequest, noteFailure, publishEnd, type SweepParts, type SweptFiles } from './sweep-parts.ts'
 
 /** The longest time between two looks. */
@@ -68,7 +68,7 @@ export class Sweeper {
  */
 export async function stepSweep(plan: SweepPlan, parts: SweepParts): Promise<number | null> {
   const now = parts.clock.now()
-  const kept = await openSweep(plan, parts)
+  const kept = await openSweep(plan, parts, now)
   const { state } = kept
   if (state.owner !== parts.owner && state.owner !== null && now < state.leaseUntil) return null
   if (state.phase === 'idle' && !isDue(state, plan, now)) return state.startedAt + plan.everyMs
@@ -80,12 +80,14 @@ export async function stepSweep(plan: SweepPlan, parts: SweepParts): Promise<num
   return claimed && listPage(plan, parts, claimed, files)
 }
 
-async function openSweep(plan: SweepPlan, { store }: SweepParts): Promise<KeptSweep> {
+async function openSweep(plan: SweepPlan, { store }: SweepParts, now: number): Promise<KeptSweep> {
   const { account, storage, path, recursive } = plan
   const kept = await store.loadSweep(account, storage)
-  const before = kept?.state ?? null
+  const found = kept?.state ?? null
+  const isAhead = found !== null && isFromAhead(found, plan, now)
+  const before = isAhead ? { ...found, nextAt: now, owner: null } : found
   const isSame = before?.scope.path === path && before.scope.recursive === recursive
-  const state = before !== null && isSame ? before : newState(plan, before)
+  const state = before !== null && isSame && !isAhead ? before : newState(plan, before)
   return { account, storage, state, version: kept?.version ?? 0, forgottenTo: kept?.forgottenTo ?? null }
 }
 
@@ -131,14 +133,14 @@ const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied
 
 /** Carries out what people decided about events to be made up. */
 export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<void> {
-  const held = await store.listFindings({ states: ['held'], limit: FINDINGS })
+  const held = await store.listFindings({ states: ['held'], limit: MAX_FOUND })
   if (held.length === 0) return
   const states = await readItems({ store, clock })
-  for (const finding of held) {
-    const decided = states.get(nameOf(finding)) ?? 'open'
-    const to = NEXT[decided]
-    if (to !== undefined)
-      await store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${decided}` : null)
+  const decided = held.filter((finding) => NEXT[states.get(nameOf(finding)) ?? 'open'] !== undefined)
+  for (const finding of decided.slice(0, FINDINGS)) {
+    const state = states.get(nameOf(finding)) as ItemState
+    const to = NEXT[state] as FindingState
+    await store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${state}` : null)
   }
 }
 

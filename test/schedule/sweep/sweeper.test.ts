@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { deriveId } from '../../../src/core/ids.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
+import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
+import { decideHeld } from '../../../src/schedule/sweep/sweeper.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { SweepWorld } from './support/sweep-world.ts'
 
@@ -142,6 +144,89 @@ test('more than 5 % at once wait for people, who decide with the commands of app
   )
   await world.run(60_000)
   expect((await world.findings()).map(({ state }) => state).toSorted()).toEqual(['held', 'made'])
+})
+
+test('many files that are gone at once wait for people, too, where no request is left to be sent', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  const files = Array.from({ length: 40 }, () => world.add())
+  await world.run(HOUR)
+  for (const file of files.slice(0, 12)) world.files.delete(file)
+  await world.run(9 * HOUR)
+  expect((await world.findings()).map(({ state }) => state)).toEqual(Array(12).fill('held'))
+  expect(world.notices.filter(({ kind }) => kind === 'event.made_up')).toEqual([])
+  const [approval] = await world.store.listApprovals({ limit: 9, now: world.clock.now() })
+  expect(approval).toMatchObject({ items: 12, why: expect.stringContaining('12 of the 28 files') })
+})
+
+test('what people approved is made up, however many newer findings wait for them', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  const { store, plan } = world
+  const now = world.clock.now()
+  const about = { account: plan.account, storage: plan.storage, type: 'file.created', state: 'found' } as const
+  const none = { reason: null, approval: null, event: null, lateEvent: null }
+  const findings = Array.from({ length: 1_010 }, (_, n) => {
+    const file = `fil_${String(n).padStart(5, '0')}`
+    return { ...about, ...none, file, sweep: 1, foundAt: now + n, path: `/${file}`, entry: '{}' }
+  })
+  const held = { why: 'make them up?', needs: 1, now, expiresAt: now + HOUR }
+  const kept = { ...about, state: newState(plan, null), version: 0, forgottenTo: null }
+  await store.saveSweep(kept, { findings, settle: { state: 'held', held } })
+  const [approval] = await store.listApprovals({ limit: 9, now })
+  const word = { verdict: 'approved', actor: 'ann', reason: null, answer: null, signature: null } as const
+  const only = [{ from: 1, to: 2 }]
+  await store.decideApproval({ ...word, approval: approval?.id ?? '', hash: approval?.hash ?? '', only }, now)
+  await decideHeld(world.parts)
+  const due = await store.listFindings({ states: ['due'], limit: 9 })
+  expect(due.map(({ file }) => file).toSorted()).toEqual(['fil_00000', 'fil_00001'])
+})
+
+test('a folder that the listing shows as a file is no loss', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  for (let n = 0; n < 40; n++) world.add()
+  await world.run(HOUR)
+  const folder = world.add()
+  const { get } = world.api
+  world.api.get = async (file) => {
+    const entry = await get(file)
+    return entry && file.id === folder ? { ...entry, type: 'folder' } : entry
+  }
+  await world.run(9 * HOUR)
+  expect(await world.findings()).toEqual([])
+})
+
+test('a file is no loss whose event is matched while the finding is written', async () => {
+  const store = openTestStore()
+  const lost: string[] = []
+  const saveSweep: typeof store.saveSweep = async (kept, change) => {
+    for (const { file } of change?.findings ?? []) {
+      await world.tell('file.created', file)
+      await world.match()
+    }
+    return store.saveSweep(kept, change)
+  }
+  const world = new SweepWorld({ ...store, saveSweep })
+  world.add()
+  await world.run(HOUR)
+  lost.push(world.add())
+  await world.run(9 * HOUR)
+  expect(await world.findings()).toEqual([])
+})
+
+test('a clock that was a year ahead for a while ends no sweeps, and its moments accuse nobody', async () => {
+  const world = new SweepWorld(openTestStore())
+  for (let n = 0; n < 9; n++) world.add()
+  await world.run(HOUR)
+  const right = world.clock.now()
+  world.clock.advance(365 * DAY)
+  await world.run(30_000)
+  world.owner = 'wrk_2'
+  world.clock.set(right + HOUR)
+  const unknown = world.add()
+  await world.run(3 * HOUR)
+  const lost = world.add()
+  await world.run(9 * HOUR)
+  expect((await world.findings()).map(({ file }) => file)).toEqual([lost])
+  expect(unknown).not.toBe(lost)
 })
 
 test('losses whose approval expires are not made up', async () => {

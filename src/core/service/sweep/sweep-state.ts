@@ -1,5 +1,5 @@
 import type { IncompleteReason, Page } from '../files-api.ts'
-import type { SweepPlan } from './sweep-plan.ts'
+import { type SweepPlan, spacingOf } from './sweep-plan.ts'
 
 /** A listing that came to its end without a fault. */
 export interface CompleteSweep {
@@ -91,6 +91,14 @@ const FRESH = {
   missing: 0,
   unclear: 0,
 } as const
+
+/** A clock may be set back by this much while a sweep goes on. */
+const MAX_AHEAD_MS = 60 * 60_000
+
+/** Whether a clock that was far ahead wrote the state, which says nothing about the time by now. */
+export function isFromAhead({ startedAt, nextAt }: SweepState, plan: SweepPlan, now: number): boolean {
+  return startedAt > now + MAX_AHEAD_MS || nextAt > now + spacingOf(plan, 1) + MAX_AHEAD_MS
+}
 
 /** The state at the first page of the next sweep. */
 export function beginSweep(state: SweepState, now: number): SweepState {

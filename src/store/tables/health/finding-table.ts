@@ -67,9 +67,14 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   }
   readonly #books = openTexts(this.db, { table: 'file_book', key: 'id', text: 'book' })
 
-  /** Adds what a sweep found; one that is known stays. */
+  /**
+   * Adds what a sweep found; one that is known stays. An event may have told of the file by now.
+   */
   async add(findings: readonly FileFinding[]): Promise<void> {
-    for (const { approval, event, lateEvent, ...finding } of findings) await this.#sql.addFinding.run(finding)
+    for (const { approval, event, lateEvent, ...finding } of findings) {
+      const { account, storage, file, type } = finding
+      if (!(await this.#sql.told.get(account, storage, file, type))) await this.#sql.addFinding.run(finding)
+    }
   }
 
   /** Gives the new findings of a storage their state; those that are held wait for an approval. */

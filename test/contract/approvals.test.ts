@@ -122,6 +122,9 @@ describeStores((test) => {
     expect(await store.listApprovals({ limit: 9, now: later, status: 'open' })).toEqual([])
     const permit = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a'), now: later })
     expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('was expired') })
+    // It has ended for good, whatever the clock says next.
+    expect(await store.findApproval(id, NOW)).toMatchObject({ status: 'expired' })
+    await expect(store.decideApproval(await wordOf(store, id), NOW)).rejects.toThrow('is expired already')
   })
 
   test('from the first approver on, only a signed word of a registered person counts', async ({ store }) => {

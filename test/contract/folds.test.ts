@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { isoTime } from '../../src/core/time.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, batch, concurrency, debounce } from './support/ask-admission.ts'
@@ -62,7 +63,8 @@ describeStores((test, open) => {
       kind: 'skipped',
       reason: `folded into ${newer.lease.runId}`,
     })
-    expect(await store.findRun(newer.lease.runId)).toMatchObject({ folded: 1, dueAt: NOW + 150 })
+    const reason = `debounce: 2 events, until ${isoTime(NOW + 150)}`
+    expect(await store.findRun(newer.lease.runId)).toMatchObject({ folded: 1, dueAt: NOW + 150, reason })
   })
 
   test('a run folded into a folded run still brings all its events', async ({ store }) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import { countDueHours } from '../../src/schedule/hour-counter.ts'
+import { ManualClock } from '../../src/core/time.ts'
+import { countDueHours, HourCounter } from '../../src/schedule/hour-counter.ts'
 import { makeRuns } from '../admin/support/bulk.ts'
 import { incoming } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
@@ -31,4 +32,23 @@ test('each hour that is over is counted once, and again after one of its runs en
     { hour, status: 'failed', runs: 2 },
     { hour: hour + 1, status: 'pending', runs: 2 },
   ])
+})
+
+test('a counter that is stopped while it counts writes the hour that it is at, and no other', async () => {
+  const store = openTestStore()
+  makeRuns(store.folder, 1, 'failed', NOON)
+  makeRuns(store.folder, 1, 'failed', NOON + HOUR)
+  const clock = new ManualClock(NOON + 3 * HOUR)
+  const saved: number[] = []
+  const reached = Promise.withResolvers<Promise<void>>()
+  const saveHour: typeof store.saveHour = async (due, counted) => {
+    saved.push(due.hour)
+    reached.resolve(counter.stop())
+    return store.saveHour(due, counted)
+  }
+  const counter = new HourCounter({ store: { ...store, saveHour }, clock, publish: () => {} })
+  counter.start()
+  await await reached.promise
+  expect(saved).toHaveLength(1)
+  expect(clock.nextAt()).toBeNull()
 })

@@ -1,4 +1,6 @@
 import { expect } from 'vitest'
+import { Journal } from '../../../src/engine/pass/journal.ts'
+import { checkpoint, NOW } from '../../support/fixtures.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -63,4 +65,21 @@ test('a step name that repeats in a loop without a key is reported once', async 
   await engine.advance(parked.id, '1m')
   const warnings = engine.heard.filter((notice) => notice.kind === 'step.repeated')
   expect(warnings).toMatchObject([{ run: parked.id, step: 'copy', count: 100 }])
+})
+
+test('once the outcome of a run is decided, nothing more is recorded', () => {
+  const written: string[] = []
+  const journal = new Journal({
+    store: { saveCheckpoint: async (_: unknown, step: { key: string }) => void written.push(step.key) } as never,
+    lease: { runId: 'run_1', fence: 1 } as never,
+    known: [],
+    startedAt: NOW,
+    tags: { take: () => null } as never,
+    codeHash: null,
+  })
+  void journal.record(checkpoint('a'))
+  journal.close()
+  void journal.record(checkpoint('b'))
+  expect(written).toEqual(['a'])
+  expect(journal.finished).toBe(1)
 })

@@ -34,6 +34,13 @@ test('a host that breaks off before any new byte is not tried for ever', async (
   expect(bench.host.seen.length).toBeLessThanOrEqual(6)
 })
 
+test('a host that never gives a byte is asked as often as a request is tried', async () => {
+  await using bench = await startDownloads({ retry: { attempts: 3 } })
+  bench.host.otherwise(text(503, ''))
+  expect(await errorOf(bench.files.download(FILE, { to: bench.path('x') }))).toMatchObject({ name: 'ServerError' })
+  expect(bench.host.seen).toHaveLength(3)
+})
+
 test('a download host may ask for a wait, which does not block the key', async ({ downloads: bench }) => {
   bench.host.script(text(429, '', { 'retry-after': '5' }), text(503, ''), serveBytes(CONTENT))
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ bytes: CONTENT.length })

@@ -137,6 +137,7 @@ type WorkerStore = Pick<
   | 'saveTags'
   | 'beginEffects'
   | 'beginPart'
+  | 'noteSeen'
   | 'reserveEffects'
   | 'readOutput'
   | 'packOutput'
@@ -164,4 +165,10 @@ type WorkerStore = Pick<
   | 'listEventsAfter'
   | 'openMatchCursor'
   | 'saveMatches'
+>
+
+/** The writes about steps that a pass makes. */
+export type JournalStore = Pick<
+  WorkerParts['store'],
+  'saveCheckpoint' | 'saveProgress' | 'saveTags' | 'beginEffects' | 'beginPart' | 'noteSeen' | 'reserveEffects'
 >

@@ -76,6 +76,61 @@ describeStores((test, open) => {
     expect(await ask('b', NOW + 1.2 * HOUR)).toMatchObject({ kind: 'granted' })
   })
 
+  test('a clock that is a day ahead for a moment frees nothing that counts once it is right again', async ({
+    store,
+  }) => {
+    const lease = await claimLease(store, 'evt_1')
+    const ask = (key: string, now: number, most = 1) =>
+      beginDelete(store, lease, step(key), { limits: [limitOf(most)], now })
+    expect(await ask('a', NOW)).toMatchObject({ kind: 'granted' })
+    expect(await ask('b', NOW + 24 * HOUR)).toMatchObject({ kind: 'granted' })
+    expect(await ask('c', NOW + 1, 2)).toMatchObject({ kind: 'held' })
+    expect(await ask('c', NOW + 1.2 * HOUR, 2)).toMatchObject({ kind: 'granted' })
+  })
+
+  test('what a clock far ahead counted counts for a window from when it is right again', async ({ store }) => {
+    const lease = await claimLease(store, 'evt_1')
+    const wait = { over: 'wait' } as const
+    const limits = [limitOf(2, wait), limitOf(2, { window: 'day', ...wait })]
+    const ask = (key: string, now: number) => beginDelete(store, lease, step(key), { limits, now })
+    expect(await ask('a', NOW)).toMatchObject({ kind: 'granted' })
+    expect(await ask('b', NOW + 1_000 * 24 * HOUR)).toMatchObject({ kind: 'granted' })
+    expect(await ask('c', NOW + HOUR)).toMatchObject({ kind: 'held' })
+    expect(await ask('c', NOW + 24 * HOUR)).toMatchObject({ kind: 'held' })
+    expect(await ask('c', NOW + 26.1 * HOUR)).toMatchObject({ kind: 'granted' })
+  })
+
+  test('a delete that begins again may only delete what its last request found', async ({ store }) => {
+    const lease = await claimLease(store, 'evt_1')
+    const begin = (key: string) => beginDelete(store, lease, step(key), { limits: [limitOf(9)] })
+    expect(await begin('a')).toMatchObject({ isRepeated: false, expect: null })
+    expect(await begin('a')).toMatchObject({ isRepeated: true, expect: null })
+    await store.noteSeen(lease, 'a', A)
+    expect(await begin('a')).toMatchObject({ isRepeated: true, expect: A })
+    await store.saveCheckpoint(lease, { ...step('a'), status: 'waiting', output: null, finishedAt: null })
+    expect(await begin('a')).toMatchObject({ isRepeated: true, expect: A })
+    const stale = store.noteSeen({ ...lease, fence: lease.fence + 1 }, 'a', { ...A, bytes: 7 })
+    await expect(stale).rejects.toMatchObject({ code: 'stale_lease' })
+    expect(await begin('a')).toMatchObject({ expect: A })
+  })
+
+  test('an approved delete that a person lets begin again is for the file as people saw it', async ({ store }) => {
+    const lease = await claimLease(store, 'evt_1')
+    const ask = { limits: NONE, asked: A }
+    await beginDelete(store, lease, step('a'), ask)
+    const [open] = await store.listApprovals({ limit: 1, now: NOW })
+    await store.decideApproval(await wordOf(store, open?.id ?? ''), NOW)
+    expect(await beginDelete(store, lease, step('a'), ask)).toMatchObject({ kind: 'granted', expect: A })
+    const error = { name: 'Error', message: 'no luck' }
+    await store.saveCheckpoint(lease, { ...step('a'), status: 'failed', output: null, error })
+    await store.failRun(lease, error, NOW)
+    expect(await store.retryRun(lease.runId, NOW)).toBe(true)
+    const again = await claimNext(store)
+    const other = { limits: NONE, asked: { ...A, bytes: 7 } }
+    const permit = await beginDelete(store, again.lease, step('a'), other)
+    expect(permit).toMatchObject({ kind: 'granted', isRepeated: true, expect: A })
+  })
+
   test('bytes are limited by the size that a run saw', async ({ store }) => {
     const lease = await claimLease(store, 'evt_1')
     const limits = [limitOf(150, { what: 'bytes' })]

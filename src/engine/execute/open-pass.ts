@@ -8,11 +8,11 @@ import type { PlannedTags } from '../admit/plan-tags.ts'
 import { RunProgress, RunTags } from '../pass/annotations.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { CallSites } from '../pass/find-call-site.ts'
-import { Journal, type JournalStore } from '../pass/journal.ts'
+import { Journal } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/order/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
 import { describeUnsaved } from '../pass/wait.ts'
-import type { WorkerParts } from '../worker-parts.ts'
+import type { JournalStore, WorkerParts } from '../worker-parts.ts'
 
 export type PassParts = Pick<
   WorkerParts,

@@ -11,7 +11,7 @@ import type { Caller } from '../../core/notices.ts'
 import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/annotations/progress.ts'
 import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/annotations/tags.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import type { FileBefore } from '../../core/safety/effect.ts'
+import { completeState, type FileBefore } from '../../core/safety/effect.ts'
 import type { DeletePermit, FileCall, FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
@@ -20,7 +20,7 @@ import { findCallSite } from '../pass/find-call-site.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
-import { refuseStopped } from '../steps/guard/ask-guard.ts'
+import { prepareDelete } from '../steps/guard/ask-guard.ts'
 import { type HookRequest, hookStep } from '../steps/hook-step.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
@@ -77,7 +77,12 @@ const fileStep = <T>(
     before = seen
   }
   const onGranted = (granted: DeletePermit) => {
-    permit = { ...granted, beforeSend: () => refuseStopped(pass, target), onSeen }
+    permit = { ...granted, onSeen }
+  }
+  const prepared = (key: string): DeletePermit | undefined => {
+    if (permit === undefined) return undefined
+    const required = completeState(permit.expect, facts?.expect ?? null)
+    return { ...permit, beforeSend: () => prepareDelete(pass, { key, target, required, before }) }
   }
   const options = {
     effect,
@@ -89,7 +94,8 @@ const fileStep = <T>(
   const deleting = runStep(
     pass,
     [`files.${operation}`, target],
-    ({ signal, attempt }, step) => runOutside(() => perform(signal, { ...aboutRun(pass), step, attempt }, permit)),
+    ({ signal, attempt }, step) =>
+      runOutside(() => perform(signal, { ...aboutRun(pass), step, attempt }, prepared(step))),
     options,
   )
   const list = facts?.list

@@ -10,18 +10,13 @@ import {
   stepKeys,
 } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
-import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
+import type { EffectAsk, EffectPermit, FileState } from '../../core/safety/effect.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect-group.ts'
 import type { AskOptions } from '../../core/store/effects.ts'
-import type { WorkerParts } from '../worker-parts.ts'
+import type { JournalStore } from '../worker-parts.ts'
 import type { RunTags } from './annotations.ts'
 import { neverSettles } from './parking.ts'
 import { Unsaved } from './unsaved.ts'
-
-export type JournalStore = Pick<
-  WorkerParts['store'],
-  'saveCheckpoint' | 'saveProgress' | 'saveTags' | 'beginEffects' | 'beginPart' | 'reserveEffects'
->
 
 interface JournalParts {
   store: JournalStore
@@ -43,7 +38,7 @@ interface JournalParts {
  * keeps no results, so that memory does not grow with the number of steps.
  */
 export class Journal {
-  readonly #store: JournalParts['store']
+  readonly #store: JournalStore
   #lease: Lease
   /** Steps of earlier passes; none where the code has reached it, to free its memory. */
   readonly #known: (Checkpoint | undefined)[]
@@ -253,6 +248,11 @@ export class Journal {
   ): Promise<(EffectPermit | null)[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
     return this.#unsaved.write(() => this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash }))
+  }
+
+  /** Notes how a delete finds its file, before its request; fails as {@link beginEffects}. */
+  noteSeen(key: string, seen: FileState): Promise<void> {
+    return this.#unsaved.write(() => this.#store.noteSeen(this.#lease, key, seen))
   }
 
   /**

@@ -149,6 +149,7 @@ function memoryStore({
     admitRun: async () => ({ verdict: { kind: 'admitted', startedAt, folded }, canceled: [] }),
     beginEffects: refuseEffects,
     beginPart: refuseEffects,
+    noteSeen: refuseEffects,
     reserveEffects: refuseEffects,
     packOutput: async (json) => ({ bytes: Buffer.byteLength(json), data: Buffer.from(json) }),
     findMatch: async () => null,

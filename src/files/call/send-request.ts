@@ -44,7 +44,7 @@ async function tryOnce(
   const queuedAt = clock.now()
   const { isProbe } = await enterLimiter(parts, call, key)
   try {
-    await request.beforeSend?.()
+    if (request.beforeSend) await unlessAborted(call.signal, request.beforeSend())
   } catch (error) {
     await limiter.report({ isProbe, isAnswered: false, blockedUntil: null, limit: null })
     throw error
@@ -70,4 +70,16 @@ function enterLimiter(parts: ClientParts, call: Call, key: Secret): Promise<{ is
     facts: factsOf(call),
     onWait: (until) => parts.log({ kind: 'wait', operation, service, until, reason: 'limit' }),
   })
+}
+
+/** Rejects as soon as the call is given up, however long the preparation still takes. */
+async function unlessAborted(signal: AbortSignal, preparing: Promise<void>): Promise<void> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const leave = () => reject(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    await Promise.race([preparing, aborted])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
 }

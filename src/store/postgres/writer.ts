@@ -46,6 +46,7 @@ const LEASED: readonly (keyof Transactions)[] = [
   'continueRun',
   'endPlanned',
   'failRun',
+  'noteSeen',
   'parkRun',
   'postponeRun',
   'releaseRun',

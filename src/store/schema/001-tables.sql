@@ -360,6 +360,8 @@ CREATE TABLE step (
   effect_seq  bigint,
   -- Permits for that one effect: more than 1 where an attempt has no known end.
   permits     bigint NOT NULL DEFAULT 0,
+  -- The file as its delete found it right before a request, as JSON text of a state.
+  seen        text,
   PRIMARY KEY (run_id, key)
 ) KEYED WEEKLY (run_id);
 -- Tells whether a deletion that the service reports was ours.

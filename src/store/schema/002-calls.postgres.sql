@@ -479,7 +479,9 @@ BEGIN
       SELECT given.* FROM added JOIN given USING (scope, width, bucket) WHERE added.count = given.count AND width > 0
     LOOP
       -- A new bucket: those that no window reads any more can go.
-      DELETE FROM guard_use WHERE scope = use.scope AND class = 'write' AND width = use.width AND bucket < use.oldest;
+      DELETE FROM guard_use WHERE scope = use.scope AND class = 'write' AND width = use.width AND bucket < use.oldest
+        AND bucket < (SELECT kept.bucket FROM guard_use AS kept WHERE kept.scope = use.scope AND kept.class = 'write'
+          AND kept.width = use.width ORDER BY kept.bucket DESC LIMIT 1 OFFSET 50);
     END LOOP;
   END IF;
   RETURN QUERY SELECT g, CASE WHEN NOT g = ANY (held) THEN 'stale'

@@ -31,3 +31,21 @@ test('a delete of an entry that nobody asked to delete before says that there is
   await t.send(event)
   expect(t.run(sweep).output).toEqual({ outcome: 'not_found', proof: 'none' })
 })
+
+test('P7: a delete that begins again leaves what took the place of the file that it may have deleted', async () => {
+  await using t = await testbed({ workflows: [sweep] })
+  const { faults, storage } = await t.sandbox()
+  const files = storage('storage_a')
+  const { id } = await files.put('/a.txt', 'x')
+  faults.add({ on: 'files.delete', times: 1, reset: true, afterwards: true })
+  // The look before the request passes. The one after it, which would tell of its end, does not.
+  faults.add({ on: 'files.get', skip: 1, status: 503 })
+  await t.send(t.emitted('file.created'))
+  expect(t.run(sweep).status).toBe('waiting')
+  expect(files.list()).toEqual([])
+  await files.put('/a.txt', 'put back by its owner', { id })
+  faults.clear()
+  await t.advance('1h')
+  expect(t.run(sweep).output).toEqual({ outcome: 'changed', proof: 'verified' })
+  expect(files.list()).toMatchObject([{ path: '/a.txt', id }])
+})

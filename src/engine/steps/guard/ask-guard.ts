@@ -210,8 +210,24 @@ export function publishEnd(pass: Pass, { key }: Pick<Checkpoint, 'key'>, { id, s
 /** The step asks again after this long, and the guard then holds it until the stop ends. */
 const ASK_AGAIN_MS = 50
 
-/** Throws where a stop has come since the delete got its permit, such as while it waited. */
-export async function refuseStopped(pass: Pass, target: string): Promise<void> {
+/**
+ * Prepares the request of a delete. Throws where a stop has come since its permit, such as while it
+ * waited. A later attempt deletes the file only as this one found it, or as `required` says.
+ */
+export async function prepareDelete(
+  pass: Pass,
+  {
+    key,
+    target,
+    required,
+    before,
+  }: { key: string; target: string; required: FileState | null; before: FileState | null },
+): Promise<void> {
+  await refuseStopped(pass, target)
+  if (before !== null && !isWhole(required)) await pass.journal.noteSeen(key, before)
+}
+
+async function refuseStopped(pass: Pass, target: string): Promise<void> {
   const source = sourceOf(pass, { target })
   const stop = (await pass.store.listStops()).find((each) => coversEffect(each, source))
   if (stop === undefined) return

@@ -36,6 +36,7 @@ export interface PassedRun {
 const GIVING_NONE_BACK: readonly (keyof StoreWrites)[] = [
   'beginEffects',
   'beginPart',
+  'noteSeen',
   'postponeRun',
   'reserveEffects',
   'saveCapture',

@@ -1,11 +1,12 @@
 import { firstKeyOf } from '../../../core/runs/step.ts'
-import type { EffectAsk, EffectPermit } from '../../../core/safety/effect.ts'
+import { completeState, type EffectAsk, type EffectPermit, type FileState } from '../../../core/safety/effect.ts'
 import type { CountedAsk } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
 import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { type FoundItem, readAsked, stateOf } from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
+import type { Bonds } from '../runs/step-table.ts'
 
 /** An ask with the answer that needs no limit; null where the limits decide. */
 export interface JudgedAsk extends CountedAsk {
@@ -38,16 +39,23 @@ export async function findWord(
   return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
 }
 
-/** The permit of an effect that has begun before, with what people approved then. */
-export function permitAgain(item: FoundItem | null): EffectPermit {
-  const isApproved = item?.state === 'approved'
+/**
+ * The permit of an effect that has begun before. It stays bound to what people approved then, also
+ * where their word is taken back by now. It is bound to the file as its last request found it, too.
+ */
+export function permitAgain(item: FoundItem | null, bonds: Bonds | null): EffectPermit {
+  const approved = item?.state === 'approved' ? item : null
   return {
     kind: 'granted',
-    approval: isApproved ? item.approval : null,
+    approval: approved?.approval ?? null,
     by: null,
-    expect: isApproved ? readAsked(item.asked) : null,
+    expect: completeState(approved && readAsked(approved.asked), completeState(read(bonds?.expect), read(bonds?.seen))),
     isRepeated: true,
   }
+}
+
+function read(state: string | null | undefined): FileState | null {
+  return state == null ? null : JSON.parse(state)
 }
 
 /** The answer while people have not decided. */

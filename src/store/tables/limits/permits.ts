@@ -45,7 +45,7 @@ interface PermitTables {
   stops: StopTable
   /** False when the lease is stale; else its run is locked to the end of the transaction. */
   runs: Pick<RunTable, 'lock'>
-  steps: Pick<StepTable, 'save'>
+  steps: Pick<StepTable, 'save' | 'findBonds'>
   waits: Pick<WaitTable, 'saveCodeHash'>
 }
 
@@ -151,7 +151,9 @@ export class Permits extends JoinedTable<PermitTables> {
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const item = await findWord(this.parts.approvals, runId, ask)
-    if ((await this.parts.effects.findBegun(runId, step.key)) !== null) return judge(permitAgain(item))
+    const { effects, steps } = this.parts
+    if ((await effects.findBegun(runId, step.key)) !== null)
+      return judge(permitAgain(item, await steps.findBonds(runId, step.key)))
     return judge(item && (await this.#judgeWord(runId, ask, { item, now, needs })))
   }
 

@@ -13,13 +13,37 @@ import { Table } from '../../connection.ts'
 interface Sum {
   count: number | null
   bytes: number | null
+  newest: number | null
 }
+
+interface Counter {
+  scope: string
+  kind: UseClass
+  width: number
+}
+
+/** Newest buckets of a counter that stay, however old they are: two windows full of them. */
+const KEPT_BUCKETS = 50
+
+/** Uses further ahead than this were counted by a clock that was wrong. */
+const MAX_AHEAD_MS = 86_400_000
 
 /** How many effects have begun, by scope and bucket of time. Index: the primary key throughout. */
 export class GuardTable extends Table {
   readonly #sum = this.db.prepare<[string, string, number, number], Sum>(
-    `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
+    `SELECT sum(count) AS count, sum(bytes) AS bytes, max(bucket) AS newest FROM guard_use
      WHERE scope = ? AND class = ? AND width = ? AND bucket >= ?`,
+  )
+  readonly #join = this.db.prepare<[Counter & { bucket: number; ahead: number }]>(
+    `INSERT INTO guard_use (scope, class, width, bucket, count, bytes)
+       SELECT scope, class, width, CAST(@bucket AS bigint), CAST(sum(count) AS bigint), CAST(sum(bytes) AS bigint)
+       FROM guard_use WHERE scope = @scope AND class = @kind AND width = @width AND bucket > @ahead
+       GROUP BY scope, class, width
+     ON CONFLICT (scope, class, width, bucket) DO UPDATE SET count = guard_use.count + excluded.count,
+       bytes = guard_use.bytes + excluded.bytes`,
+  )
+  readonly #dropAhead = this.db.prepare<[Counter & { ahead: number }]>(
+    'DELETE FROM guard_use WHERE scope = @scope AND class = @kind AND width = @width AND bucket > @ahead',
   )
   readonly #add = this.db.pluck<
     [string, string, number, number, number, number],
@@ -28,8 +52,11 @@ export class GuardTable extends Table {
        ON CONFLICT (scope, class, width, bucket) DO UPDATE SET count = guard_use.count + excluded.count,
          bytes = guard_use.bytes + excluded.bytes
        RETURNING count`)
+  // A clock that was ahead for a while must not take what counts once it is right again.
   readonly #dropOld = this.db.prepare(
-    'DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND bucket < ?',
+    `DELETE FROM guard_use WHERE scope = @scope AND class = @kind AND width = @width AND bucket < @oldest
+       AND bucket < (SELECT bucket FROM guard_use WHERE scope = @scope AND class = @kind AND width = @width
+         ORDER BY bucket DESC LIMIT 1 OFFSET ${KEPT_BUCKETS})`,
   )
   readonly #take = this.db.prepare(
     `UPDATE guard_use SET count = ${this.db.sql.greatest}(0, count - ?), bytes = ${this.db.sql.greatest}(0, bytes - ?)
@@ -43,11 +70,19 @@ export class GuardTable extends Table {
   /** The sum that counts against a limit now, in its own unit. */
   async used({ scope, what, window }: Limit, now: number): Promise<number> {
     const kind: EffectClass = what === 'writes' ? 'write' : 'delete'
-    const sum =
-      window === 'run'
-        ? await this.#sum.get(scope, kind, 0, 0)
-        : await this.#sum.get(scope, kind, WINDOWS[window].bucketMs, firstBucket(window, now))
+    const width = window === 'run' ? 0 : WINDOWS[window].bucketMs
+    const sum = await this.#sum.get(scope, kind, width, window === 'run' ? 0 : firstBucket(window, now))
+    if (window !== 'run') await this.#bringBack({ scope, kind, width }, sum?.newest ?? 0, now)
     return (what === 'bytes' ? sum?.bytes : sum?.count) ?? 0
+  }
+
+  /** Counts as of now what a clock far ahead counted. It would else count until that moment. */
+  async #bringBack(counter: Counter, newest: number, now: number): Promise<void> {
+    const bucket = Math.floor(now / counter.width)
+    const ahead = Math.floor((now + MAX_AHEAD_MS) / counter.width)
+    if (newest <= ahead) return
+    await this.#join.run({ ...counter, bucket, ahead })
+    await this.#dropAhead.run({ ...counter, ahead })
   }
 
   /** Counts effects that begin at `now` in every scope of their source. */
@@ -60,7 +95,7 @@ export class GuardTable extends Table {
     for (const { scope, width, bucket, oldest } of guardBuckets(source, now)) {
       const count = await this.#add.get(scope, kind, width, bucket, size.count, size.bytes)
       // A new bucket: those that no window reads any more can go.
-      if (width > 0 && count === size.count) await this.#dropOld.run(scope, kind, width, oldest)
+      if (width > 0 && count === size.count) await this.#dropOld.run({ scope, kind, width, oldest })
     }
   }
 

@@ -42,7 +42,7 @@ export const textTables = (bodies: keyof typeof BODIES): readonly TextTable[] =>
   {
     table: 'step',
     key: ['run_id', 'key'],
-    texts: ['output', 'error', 'target'],
+    texts: ['output', 'error', 'target', 'seen'],
     names: ['key'],
     neededBy: unfinished('run_id'),
   },

@@ -32,6 +32,8 @@ export interface MemoryWatchParts {
   /** True while it has runs at work. */
   isBusy: () => boolean
   failed: (error: unknown) => void
+  /** Bytes of the whole process. Default: those of this one. */
+  resident?: () => number
 }
 
 /** `at`: the author's code that holds the loop meanwhile; null: none, or nobody knows. */
@@ -47,6 +49,7 @@ export class MemoryWatch {
   /** At the last look. */
   seen: ThreadMemory = { heap: 0, buffers: 0 }
   readonly #parts: MemoryWatchParts
+  readonly #resident: () => number
   #isLooking = false
   #isShort = false
   #isStopped = false
@@ -59,6 +62,7 @@ export class MemoryWatch {
 
   constructor(parts: MemoryWatchParts) {
     this.#parts = parts
+    this.#resident = parts.resident ?? process.memoryUsage.rss
   }
 
   /** `isHeld`: the loop has not turned since the last look. */
@@ -76,7 +80,7 @@ export class MemoryWatch {
 
   /** From now on, the growth of the process is that of runs. */
   noteLoaded(): void {
-    this.#leastResident = process.memoryUsage.rss()
+    this.#leastResident = this.#resident()
   }
 
   stop(): void {
@@ -126,7 +130,7 @@ export class MemoryWatch {
     const { heapBytes, memoryBytes } = this.#parts.config.engine
     this.seen = await this.#parts.thread.memory()
     const { heap, buffers } = this.seen
-    const resident = process.memoryUsage.rss()
+    const resident = this.#resident()
     if (this.#leastResident !== null) this.#leastResident = Math.min(this.#leastResident, resident)
     // Without growth beside this engine, or runs at work, others fill the process.
     const hasGrown = resident - (this.#leastResident ?? resident) > Math.max(GROWN * memoryBytes, MIN_GROWN)

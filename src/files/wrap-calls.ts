@@ -3,6 +3,7 @@ import type { Asked, FileBefore, FileState } from '../core/safety/effect.ts'
 import { type FolderCount, folderOf, foldersAbove } from '../core/safety/folders.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
+  CallAttempt,
   CallFacts,
   CallLimits,
   DeleteOptions,
@@ -59,12 +60,12 @@ export function wrapCalls(
   const seen = new SeenEntries()
   const list = async (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> => {
     const call = read('list', pageTarget(query), limits)
-    const page = await wrap(call, async (signal, caller) => (await openClient()).list(query, { signal, caller }))
+    const page = await wrap(call, async ({ signal, caller }) => (await openClient()).list(query, { signal, caller }))
     for (const entry of page.items) seen.list(entry)
     return page
   }
   const mark = (query: FileQuery, limits: CallLimits) =>
-    wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
+    wrap(read('list', pageTarget(query), limits), async ({ signal, caller }) =>
       markPage(await (await openClient()).listAnew(query, { signal, caller })),
     )
   const pages = (collection: Collection, limits?: CallLimits) =>
@@ -81,31 +82,30 @@ export function wrapCalls(
       ),
     find: async (place, limits) => {
       const call = read('find', placeTarget(place), limits)
-      const found = await wrap(call, async (signal, caller) => (await openClient()).find(place, { signal, caller }))
+      const found = await wrap(call, async ({ signal, caller }) => (await openClient()).find(place, { signal, caller }))
       if (found !== null) seen.note(found)
       return found
     },
     get: async (file, limits) => {
       const call = read('get', fileTarget(file), limits)
-      const details = await wrap(call, async (signal, caller) => (await openClient()).get(file, { signal, caller }))
+      const details = await wrap(call, async ({ signal, caller }) => (await openClient()).get(file, { signal, caller }))
       seen.note(details)
       return details
     },
     downloadUrl: (file, limits) =>
-      wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal, caller) =>
+      wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async ({ signal, caller }) =>
         (await openClient()).downloadUrl(file, { signal, caller }),
       ),
     download: (file, options) => {
       const { rest, limits } = splitLimits(options)
       const call = read('download', fileTarget(file), limits)
-      const perform = async (signal: AbortSignal, caller?: Caller) =>
+      const perform = async ({ signal, caller }: CallAttempt) =>
         (await openClient()).download(file, { ...rest, signal, caller })
       return seen.whileHashing(file, wrap(call, perform))
     },
     hash: (file, limits) => {
       const call = read('hash', fileTarget(file), limits)
-      const perform = async (signal: AbortSignal, caller?: Caller) =>
-        (await openClient()).hash(file, { signal, caller })
+      const perform = async ({ signal, caller }: CallAttempt) => (await openClient()).hash(file, { signal, caller })
       return seen.whileHashing(file, wrap(call, perform))
     },
     ...wrapDeletes(openClient, wrap, { seen, atOnce: deletesAtOnce }),
@@ -137,7 +137,7 @@ function wrapDeletes(
       ...more,
     }
     const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
-    return wrap(call, async (signal, caller, permit) =>
+    return wrap(call, async ({ signal, caller, permit }) =>
       (await openClient()).delete(file, { ...rest, ...applyPermit(expect, permit, seen), signal, caller }),
     )
   }

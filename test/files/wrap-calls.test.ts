@@ -13,7 +13,7 @@ function recorder() {
   const results: unknown[] = []
   const wrap: WrapCall = async (call, perform) => {
     calls.push(call)
-    const result = await perform(new AbortController().signal)
+    const result = await perform({ signal: new AbortController().signal })
     results.push(result)
     return result
   }
@@ -93,7 +93,7 @@ test('a delete tells what its look found, with the hash where the run has read t
   const calls: FileCall[] = []
   const files = testClient({ baseUrl: server.baseUrl }).files.within((call, perform) => {
     calls.push(call)
-    return perform(new AbortController().signal, undefined, permit)
+    return perform({ signal: new AbortController().signal, permit })
   })
   const ref = { service: 'storage_a', id: 'x' } as const
   const modifiedAt = '2026-01-02T00:00:00.000Z'

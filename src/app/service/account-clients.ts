@@ -66,7 +66,8 @@ export class AccountClients {
   filesFor(name: string, wrap: WrapCall): FilesApi {
     return wrapCalls(
       () => this.clientOf(name),
-      (call, perform) => wrap(call, (signal, caller, permit) => perform(signal, caller && this.#trace(caller), permit)),
+      (call, perform) =>
+        wrap(call, (attempt) => perform({ ...attempt, caller: attempt.caller && this.#trace(attempt.caller) })),
       (line) => this.#report(name, line),
     )
   }

@@ -182,14 +182,17 @@ export interface DeletePermit {
   onSeen?: (before: FileBefore) => void
 }
 
-/**
- * Performs a client's calls in its own way: inside a run, as steps. `caller`: the attempt that a
- * call belongs to; left out outside a run. `permit`: the word that lets a delete begin.
- */
-export type WrapCall = <T>(
-  call: FileCall,
-  perform: (signal: AbortSignal, caller?: Caller, permit?: DeletePermit) => Promise<T>,
-) => Promise<T>
+/** One object, so that whoever hands it on leaves nothing out. */
+export interface CallAttempt {
+  signal: AbortSignal
+  /** The attempt of a step that the call belongs to; left out outside a run. */
+  caller?: Caller | undefined
+  /** The word that lets a delete begin. */
+  permit?: DeletePermit | undefined
+}
+
+/** Performs a client's calls in its own way: inside a run, as steps. */
+export type WrapCall = <T>(call: FileCall, perform: (attempt: CallAttempt) => Promise<T>) => Promise<T>
 
 /** The query of a listing that reads every page. */
 type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>

@@ -7,12 +7,11 @@ import type { Hook, ScheduleRequest, SendOptions } from '../../author/steps/step
 import type { Invocable } from '../../author/trigger.ts'
 import { describeError, isA, UpshotError } from '../../core/errors.ts'
 import { formatUuid } from '../../core/ids.ts'
-import type { Caller } from '../../core/notices.ts'
 import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/annotations/progress.ts'
 import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/annotations/tags.ts'
 import type { StepName } from '../../core/runs/step.ts'
 import { completeState, type FileBefore } from '../../core/safety/effect.ts'
-import type { DeletePermit, FileCall, FilesApi, WrapCall } from '../../core/service/files-api.ts'
+import type { CallAttempt, DeletePermit, FileCall, FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/read-cause.ts'
@@ -69,7 +68,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
 const fileStep = <T>(
   pass: Pass,
   { operation, effect, target, keep, limits, facts }: FileCall,
-  perform: (signal: AbortSignal, caller: Caller, permit?: DeletePermit) => Promise<T>,
+  perform: (attempt: CallAttempt) => Promise<T>,
 ): Promise<T> => {
   let permit: DeletePermit | undefined
   let before: FileBefore | null = null
@@ -95,7 +94,7 @@ const fileStep = <T>(
     pass,
     [`files.${operation}`, target],
     ({ signal, attempt }, step) =>
-      runOutside(() => perform(signal, { ...aboutRun(pass), step, attempt }, prepared(step))),
+      runOutside(() => perform({ signal, caller: { ...aboutRun(pass), step, attempt }, permit: prepared(step) })),
     options,
   )
   const list = facts?.list

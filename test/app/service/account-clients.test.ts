@@ -16,7 +16,7 @@ test('the client of an account keeps to the permit of each delete', async () => 
     onSeen: ({ bytes }) => void told.push(bytes),
     beforeSend: async () => void told.push('sent'),
   }
-  const files = clients.filesFor('default', (_, perform) => perform(new AbortController().signal, undefined, permit))
+  const files = clients.filesFor('default', (_, perform) => perform({ signal: new AbortController().signal, permit }))
   const storage = sandbox.storage('storage_a')
   const put = async (text: string) => ({ service: 'storage_a', id: (await storage.put('/a.txt', text)).id }) as const
   expect(await files.delete(await put('another'))).toMatchObject({ outcome: 'deleted' })

@@ -158,11 +158,11 @@ export interface SizeGuard {
 /** Bounds on deletes, also as a share of what the run has listed. */
 export interface DeleteGuard extends CountGuard {
   /**
-   * Largest part of the entries that a run has listed in a storage, as text such as `5%`. Default:
-   * no bound.
+   * Largest part of the files that a run has listed in a folder and below it. As text, such as
+   * `5%`. Default: no bound.
    */
   share?: string
-  /** The share counts once the run has listed so many entries. Default 1. */
+  /** The share counts once the run has listed so many of them. Default 1. */
   shareFrom?: number
 }
 

@@ -114,10 +114,10 @@ export class Testbed extends Deciding implements AsyncDisposable {
     return this.#time.clock.now()
   }
 
-  /** Sends an event by its definition. `data` is what the service sends, before it is parsed. */
-  send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data, options?: OfAccount): Promise<Sent>
   /** Sends an event by its type. `data` is `{}` by default. */
   send(type: string, data?: object, options?: OfAccount): Promise<Sent>
+  /** Sends an event by its definition. `data` is what the service sends, before it is parsed. */
+  send<Data>(type: EventDefinition<string, unknown, Data>, data: NoInfer<Data>, options?: OfAccount): Promise<Sent>
   /** Sends a complete event, such as one from {@link emitted}. Its id starts runs only once. */
   send(event: SentEvent): Promise<Sent>
   async send(

@@ -98,6 +98,33 @@ it('a run is continued with an input of its own trigger', () => {
   expectTypeOf(check).toBeFunction()
 })
 
+/** Behind the last overload, which the compiler tells of: elsewhere it would blame another part. */
+it('the compiler blames the wrong part of a wait, a receive or an event, not its definition', () => {
+  const misuse = (step: StepApi) => {
+    const timeout = '1h'
+    const where = { on: moved, timeout } as const
+    void step.waitFor('a', {
+      ...where,
+      where: {
+        // @ts-expect-error: there is no such key.
+        owner: 'x',
+      },
+    })
+    void step.receive('a', {
+      ...where,
+      where: {
+        // @ts-expect-error: there is no such key.
+        owner: 'x',
+      },
+    })
+    void step.send('a', plain, {
+      // @ts-expect-error: the id is text.
+      id: 7,
+    })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
 it('a misused wait does not compile', () => {
   const misuse = (step: StepApi) => {
     // @ts-expect-error: a wait ends some time.

@@ -22,8 +22,10 @@ test('a run has the output of its workflow, or none yet', () => {
 test('an event is sent as its definition reads it, before any transformation', () => {
   const send = (t: Testbed) => [
     t.send(counted, { count: '2' }),
-    // @ts-expect-error: the author's code gets another type than the service sends.
-    t.send(counted, { count: 2 }),
+    t.send(counted, {
+      // @ts-expect-error: the author's code gets another type than the service sends.
+      count: 2,
+    }),
     // @ts-expect-error: the data is missing.
     t.send(counted),
     t.send('file.counted', { anything: true }),

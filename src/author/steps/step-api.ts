@@ -140,20 +140,6 @@ export interface StepApi<On = Trigger> {
     options?: OnceStepOptions & { parallel?: number; dry?: Dry<T, [item: Item]> },
   ): Promise<Jsonify<T>[]>
   /**
-   * Frees the worker until an event of the run's account arrives, and returns it. Returns null
-   * after `timeout`.
-   *
-   * `where` names keys of the definition with the values that all must match. Default: any event of
-   * the type. The event is not used up: it starts its own runs and resolves other waits.
-   *
-   * An event that does not fit its definition makes the run wait for a person. Throws
-   * `invalid_workflow` for a key that no loaded module declares.
-   */
-  waitFor<Type extends string, Data, Keys extends object>(
-    name: StepName,
-    options: WaitOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
-  ): Promise<ServiceEvent<Type, Data> | null>
-  /**
    * Frees the worker until an event of this type, or of a family such as `file.*`, arrives. Returns
    * null after `timeout`.
    */
@@ -167,6 +153,27 @@ export interface StepApi<On = Trigger> {
    */
   waitFor<Data>(name: StepName, hook: Hook<Data, false>): Promise<HookAnswer<Data> | null>
   /**
+   * Frees the worker until an event of the run's account arrives, and returns it. Returns null
+   * after `timeout`.
+   *
+   * `where` names keys of the definition with the values that all must match. Default: any event of
+   * the type. The event is not used up: it starts its own runs and resolves other waits.
+   *
+   * An event that does not fit its definition makes the run wait for a person. Throws
+   * `invalid_workflow` for a key that no loaded module declares.
+   */
+  waitFor<Type extends string, Data, Keys extends object>(
+    name: StepName,
+    options: WaitOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
+  ): Promise<ServiceEvent<Type, Data> | null>
+  /** Returns the next event of this type, or of a family such as `file.*`. Null after `timeout`. */
+  receive<const Type extends string>(
+    name: StepName,
+    options: ReceiveOptions & { on: Type },
+  ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
+  /** Returns the next answer of a hook with `many`: each one once. Null once it has expired. */
+  receive<Data>(name: StepName, hook: Hook<Data, true>): Promise<HookAnswer<Data> | null>
+  /**
    * Returns the next event that matches: each one once, in the order of storing. Those that came
    * while the code was elsewhere count. Null after `timeout`, which takes none.
    *
@@ -177,13 +184,6 @@ export interface StepApi<On = Trigger> {
     name: StepName,
     options: ReceiveOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
   ): Promise<ServiceEvent<Type, Data> | null>
-  /** Returns the next event of this type, or of a family such as `file.*`. Null after `timeout`. */
-  receive<const Type extends string>(
-    name: StepName,
-    options: ReceiveOptions & { on: Type },
-  ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
-  /** Returns the next answer of a hook with `many`: each one once. Null once it has expired. */
-  receive<Data>(name: StepName, hook: Hook<Data, true>): Promise<HookAnswer<Data> | null>
   /**
    * Opens a callback URL for an answer to this run, and returns it: the same in each replay. The
    * answer may come before `step.waitFor` asks for it. See the guide `hooks`.
@@ -200,6 +200,8 @@ export interface StepApi<On = Trigger> {
     name: StepName,
     options: HookOptions<Schema> & { many?: false },
   ): Promise<Hook<z.output<Schema>, false>>
+  /** Makes an event of your own, exactly once, with any `data`. At most 1 MiB. */
+  send(name: StepName, type: string, data: Record<string, unknown>, options?: SendOptions): Promise<{ id: string }>
   /**
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
    * delivered one. Types under `upshot.` are reserved and throw `invalid_workflow`.
@@ -214,8 +216,6 @@ export interface StepApi<On = Trigger> {
     data: NoInfer<Input>,
     options?: SendOptions,
   ): Promise<{ id: string }>
-  /** Makes an event of your own, exactly once, with any `data`. At most 1 MiB. */
-  send(name: StepName, type: string, data: Record<string, unknown>, options?: SendOptions): Promise<{ id: string }>
   /**
    * Makes a schedule of a callable workflow, or changes the one that code made under this name,
    * exactly once. `upshot schedules` lists it beside all others.

@@ -22,7 +22,7 @@ export interface Suspect {
   suspicion: number
 }
 
-/** Processes that may die with a run among others before it is tried alone. */
+/** Suspicion at which a run is tried alone: a process that died adds 1, an engine all of it. */
 export const TRIED_ALONE = 2
 /** Deaths that the code of a run was seen to cause before it waits for a person. */
 const MAX_SEEN = 2

@@ -10,8 +10,8 @@ export interface Lease {
   fence: number
   worker: string
   /**
-   * The store's own word for the history that the claim is part of. Absent in a store without
-   * failover. A write with another one is refused: rows that it builds on may be lost.
+   * Names the database's history since its last failover; absent in a store without failover. A
+   * write that names another one is refused: rows that it builds on may be lost.
    */
   era?: string
 }

@@ -53,8 +53,8 @@ export interface Checkpoint {
   finishedAt: number | null
   dueAt: number | null
   /**
-   * Counts the run's outcomes from 1, in the order in which its code got them. Absent where it is
-   * `position + 1`; 0: given by name, in the order of asking.
+   * Number of its outcome, from 1 on in the order in which the code got them. Absent where it is
+   * `position + 1`; 0: it has no place in that order, and comes whenever the code asks.
    */
   settled?: number | undefined
 }

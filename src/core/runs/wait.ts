@@ -21,17 +21,17 @@ export interface EventWait {
   since: 'now' | 'run' | { after: readonly string[] }
   /** When the wait began, in epoch milliseconds. */
   at: number
-  /** Id of the hook whose answers these events are: it tells of each in the answer's commit. */
+  /** Id of the hook whose answers these events are. The commit of an answer resolves the wait. */
   hook?: string
 }
 
-/** Runs above the deepest one of a chain, where each begins the next at once. */
+/** Longest chain of runs that invoke or schedule one another without a pause. */
 export const MAX_CHAIN = 100
 
-/** Such a link adds this to the depth of a run. One that takes a minute or longer adds 1. */
+/** Depth that such a link adds to a run. One that takes a minute or longer adds 1. */
 export const LINK = 100
 
-/** Runs above the deepest one of a chain, where each sends the event of the next at once. */
+/** Longest chain of runs that send one another events without a pause. */
 export const MAX_SENT = 1_000
 
 /** Largest depth of a run. */

@@ -103,7 +103,7 @@ async function complete(
   return fitVerdict(pass, step.key, request, verdict)
 }
 
-/** Why the words of people are no yes to this question, whatever its row says; null: they are. */
+/** Why the stored votes prove no yes to this question; null: they do. Its row proves nothing. */
 async function findFault(pass: Pass, approval: Approval, { by, needs }: ApproveRequest): Promise<string | null> {
   if (by !== undefined && approval.role !== by) return `it did not ask for the role "${by}"`
   const least = needs ?? pass.guard.approvals.needs

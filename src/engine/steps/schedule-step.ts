@@ -84,7 +84,7 @@ function planSchedule(
   }
   const call = { runId: run.lease.runId, account, createdAt: clock.now(), input: json }
   readCall(call, workflow, { isSelfCaused: false, spellings })
-  // A line that changes is no link.
+  // A schedule that was there before begins no further run, so the chain gets no longer.
   const begins = plan.kind === 'once' ? { at: plan.at, link: LINK } : { at: clock.now(), link: isThere ? 0 : LINK }
   const depth = deepen(pass, key, begins)
   const made = { id: newId('sch', clock.now()), name, owner: 'code', madeBy: run.lease.runId } as const

@@ -21,7 +21,7 @@ import { stubStep } from './stub-step.ts'
 /** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
 
-/** A run that begins sooner after the one before it is a link without a pause. */
+/** A run that begins sooner than this after the one before it follows without a pause. */
 const SOON_MS = 60_000
 
 interface SendRequest extends SendOptions {
@@ -63,8 +63,8 @@ function saveLater(pass: Pass, step: Checkpoint, send: Omit<SentEvent, 'workflow
 }
 
 /**
- * The depth of what this run begins at a moment, by a link of this length. Throws for a chain that
- * would go on without end.
+ * The depth of a run that this one begins at the moment `at`; `link`: what it adds without a pause.
+ * Throws for a chain that would go on without end.
  */
 export function deepen({ run }: Pass, key: string, { at, link }: { at: number; link: number }): number {
   const depth = run.depth + (at - run.createdAt >= SOON_MS ? Math.min(link, 1) : link)

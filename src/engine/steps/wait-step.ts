@@ -200,8 +200,8 @@ export function reportChanged(
 }
 
 /**
- * Parks the run until `wakeAt`, which is called once, when the step is first reached. Its argument
- * names the step in errors. Where that is past, it waits until all before it is on disk.
+ * Parks the run until the moment that `wakeAt` gives; it is asked once, with the step's name for
+ * its errors. Where the moment has passed, the step only waits until all before it is on disk.
  */
 export function sleepStep(pass: Pass, name: StepName, wakeAt: (what: string) => number): Promise<void> {
   return takeStep(pass, { name, kind: 'sleep', effect: 'read' }, async ({ key, known }) => {

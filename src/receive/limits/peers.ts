@@ -11,8 +11,9 @@ export interface Share {
 interface Peer {
   share: Share
   unanswered: number
-  /** Requests that came in the turn of this number: answers to them cannot have arrived yet. */
+  /** Requests that came in one turn of the event loop, so before an answer to any of them. */
   inTurn: number
+  /** The number of that turn. */
   turn: number
   /** It sends far more requests than it waits for, and closes once the others are answered. */
   isFlooding: boolean

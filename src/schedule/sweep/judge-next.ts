@@ -42,7 +42,8 @@ type Verdict = { kind: 'known'; marks: FileMark[]; findings: FileFinding[] } | {
 
 /**
  * Judges files of the sweep that was listed, up to the first of which the service has to be asked.
- * Waits until every stored event is matched: one may tell of a file. The moment to go on at.
+ * Waits until every stored event is matched: one may tell of a file. Resolves with the moment to go
+ * on at; null: all are judged, or another process goes on.
  */
 export async function judgeNext(plan: SweepPlan, parts: SweepParts, kept: KeptSweep): Promise<number | null> {
   const { store, clock } = parts

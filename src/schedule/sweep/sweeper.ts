@@ -63,8 +63,8 @@ export class Sweeper {
 }
 
 /**
- * Goes one request further in the sweep of a storage. The moment at which it wants to go on; null
- * where that is far away.
+ * Sends the next request of a storage's sweep. Resolves with the moment to go on at; null: that is
+ * far away, or another process sweeps the storage.
  */
 export async function stepSweep(plan: SweepPlan, parts: SweepParts): Promise<number | null> {
   const now = parts.clock.now()

@@ -157,7 +157,12 @@ async function skipSleep(
 function describeRefusal(operation: RunOperation, run: Run, now: number): UpshotError {
   const why = findObstacle(operation, run, now) ?? 'its state has changed meanwhile'
   const isLost = operation === 'retry' && findLostCause(run, now) !== null
-  const fix = isLost ? suggestNewRun(run) : `See its state with "upshot runs show ${run.id}".`
+  const isAsleep = operation === 'resume' && run.reason?.startsWith('sleeps in step ')
+  const fix = isLost
+    ? suggestNewRun(run)
+    : isAsleep
+      ? `End its sleep with "upshot runs resume ${run.id} --skip-sleep".`
+      : `See its state with "upshot runs show ${run.id}".`
   const verb = operation === 'unresolve' ? 'take back the resolution of' : operation
   return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { fix })
 }

@@ -17,5 +17,6 @@ export function checkAnswer(
   const parsed = z.fromJSONSchema(question.answer as never).safeParse(given ?? {})
   if (parsed.success) return JSON.stringify(parsed.data)
   const fix = `See what is asked with "upshot approvals show ${id} --json".`
-  throw refuse(`The answer does not fit: ${describeIssues('answer', parsed.error)}.`, fix)
+  const fault = given === undefined ? 'The question asks for an answer, and none was given' : 'The answer does not fit'
+  throw refuse(`${fault}: ${describeIssues('answer', parsed.error)}.`, fix)
 }

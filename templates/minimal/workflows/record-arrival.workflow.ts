@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defineEvent, defineWorkflow, STORAGES, z } from 'upshot'
+import { defineEvent, defineWorkflow, storageName, z } from 'upshot'
 import { arrivals } from '../config/arrivals.ts'
 
 // The service does not document the shape of `data`, so this schema says what the workflow relies
 // on. The run of an event that does not fit waits for you.
 export const fileCreated = defineEvent('file.created', {
   data: z.object({
-    service: z.enum(STORAGES),
+    service: storageName,
     file: z.looseObject({ id: z.string().min(1), path: z.string().startsWith('/') }),
   }),
 })

@@ -6,10 +6,11 @@ import type { RunSide } from '../../../engine/preview/compare/deed.ts'
 import { changeTexts } from '../../../engine/preview/portable.ts'
 import { type Rewriting, rewriteSide } from '../../preview/rewrite-run.ts'
 
-/** Words that verbs, answers of the service and files bring along. */
+/** Words that verbs, answers of the service, files and targets of waits bring along. */
 const OF_OURS = [
   'files get find list snapshot hash delete deleteAll download downloadUrl withDownload exists',
   'outcome deleted changed not found proof reply none true false null undefined default',
+  'with and',
   'id name path type file folder size bytes sha256 service mimeType createdAt modifiedAt items cursor total',
 ]
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
@@ -83,6 +83,7 @@ async function makeTest(
   const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
   if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
   for (const path of [file, answers]) refuseExisting(path)
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(previewed) }, null, 2)}\n`)
   writeFileSync(file, code)
   const end = runs ? await runTest(project.root, file, framework) : null

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { WordRedactor } from '../../../../src/app/backtest/corpus/redact-words.ts'
+import { redactWords, WordRedactor } from '../../../../src/app/backtest/corpus/redact-words.ts'
+import { describeTarget } from '../../../../src/engine/steps/wait-step.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 
 const words = new WordRedactor(Buffer.alloc(32, 7), ['endsWith(".tmp"), look', 'notes'])
 const redact = (text: string) => words.redact(text)
@@ -38,4 +40,10 @@ test('a hash stays a hash, and without the key nothing can be computed', () => {
   expect(redact(hash)).toMatch(/^[0-9a-f]{20}$/)
   expect(redact(hash)).not.toBe(hash)
   expect(new WordRedactor(Buffer.alloc(32, 8), []).redact(hash)).not.toBe(redact(hash))
+})
+
+test('the target of a wait is that of the replaced values, so that the recorded event answers it', () => {
+  const { name } = redactWords(tempFolder(), [], Buffer.alloc(32, 7))
+  const target = (path: string, id: string) => describeTarget({ on: 'file', where: { path, id } })
+  expect(name(target('/in/anna', 'x7'))).toBe(target(name('/in/anna'), name('x7')))
 })

@@ -16,6 +16,8 @@ test('a person ends the sleep of a run that they name, with an audit row, and of
   const { app, dataDir, hear } = await startTestApp({ workflows: [nap] })
   const { run } = await hear('run.parked')
   const resume = (...args: string[]) => runHere(dataDir, ['runs', 'resume', ...args, '--skip-sleep', '--json'])
+  const { json } = await runHere(dataDir, ['runs', 'resume', run, '--json'])
+  expect(json.error).toMatchObject({ code: 'conflict', fix: expect.stringContaining(`resume ${run} --skip-sleep`) })
   expect((await resume(run, '--dry-run')).json.data).toMatchObject({ dryRun: true, matched: 1 })
   expect((await resume(run)).json.data).toMatchObject({ done: 1, refused: 0 })
   expect(await hear('run.completed')).toMatchObject({ run })

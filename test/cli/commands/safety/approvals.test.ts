@@ -141,13 +141,19 @@ test('"approvals approve --dry-run" approves nothing', async () => {
   expect(await kindsOf()).toEqual(['held', 'held', 'held'])
 })
 
+test('"approvals show" prints the evidence of a question as it is read, a fact a line', async () => {
+  const { dataDir, id } = await openAsked()
+  const { stdout } = await runHere(dataDir, ['approvals', 'show', id])
+  expect(stdout.split('\n')).toEqual(expect.arrayContaining(['{', '  "batch": 7', '}']))
+})
+
 test('"approvals approve --answer" takes an answer that fits its question, and refuses others', async () => {
   const { store, cli, id, hash } = await openAsked()
   const approve = (...more: string[]) => cli('approvals', 'approve', id, '--hash', hash, ...more)
   for (const [answer, why] of [
     [['--answer', '{keep'], 'is not JSON'],
     [['--answer', '{"keep": "a"}'], 'answer.keep'],
-    [[], 'answer.keep'],
+    [[], 'The question asks for an answer, and none was given: answer.keep'],
   ] as const) {
     const { exit, json } = await approve(...answer)
     expect({ exit, message: json.error.message }).toEqual({ exit: 2, message: expect.stringContaining(why) })

@@ -109,7 +109,11 @@ const REPAIR_COLUMNS: Column<ApprovalItem>[] = [
 
 function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
   return [
-    ...(show === null ? [] : formatText(JSON.stringify(show, null, 2)).split('\n')),
+    ...(show === null
+      ? []
+      : JSON.stringify(show, null, 2)
+          .split('\n')
+          .map((line) => formatText(line))),
     ...(answer === null ? [] : [`answer  ${formatText(JSON.stringify(answer))}`]),
   ]
 }

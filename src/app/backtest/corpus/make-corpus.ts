@@ -43,7 +43,7 @@ const RULES = { readsLive: false }
 export async function makeCorpus(store: Store, choice: RunChoice, options: Options): Promise<Corpus> {
   const { isolated, kept, signal, onRead = () => {} } = options
   const corpus: Corpus = { cases: [], leftOut: 0, noBody: 0, notStarted: 0, unfinished: 0 }
-  const rewriting = redactWords(isolated.settings.workflowsDir, kept, randomBytes(32))
+  const rewriting = redactWords(isolated.settings, kept, randomBytes(32))
   for await (const { cases, ...page } of readCases(store, choice, { withOutputs: true })) {
     signal.throwIfAborted()
     for (const count of ['noBody', 'notStarted', 'unfinished'] as const) corpus[count] += page[count]

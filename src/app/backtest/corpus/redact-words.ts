@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { compareSides } from '../../../engine/preview/compare/compare-sides.ts'
 import type { RunSide } from '../../../engine/preview/compare/deed.ts'
 import { changeTexts } from '../../../engine/preview/portable.ts'
+import type { IsolatedSettings } from '../../preview/isolated-process.ts'
 import { type Rewriting, rewriteSide } from '../../preview/rewrite-run.ts'
 
 /** Words that verbs, answers of the service, files and targets of waits bring along. */
@@ -16,14 +17,19 @@ const OF_OURS = [
 
 /**
  * Other words in every text that an event or a step brought. Those of the modules in the folder
- * stay, and so do those of the `kept` texts. Nobody can undo it without the key.
+ * stay, and so do those of storages and of the `kept` texts. Nobody can undo it without the key.
  */
-export function redactWords(workflowsDir: string, kept: readonly string[], key: Uint8Array): Rewriting {
+export function redactWords(
+  { workflowsDir, spellings }: Pick<IsolatedSettings, 'workflowsDir' | 'spellings'>,
+  kept: readonly string[],
+  key: Uint8Array,
+): Rewriting {
   const modules = readdirSync(workflowsDir, { recursive: true, encoding: 'utf8' }).filter((name) => {
     return /\.[cm]?[jt]s$/.test(name) && !/\.test\.|node_modules/.test(name)
   })
   const texts = modules.map((name) => readFileSync(join(workflowsDir, name), 'utf8'))
-  const words = new WordRedactor(key, [...OF_OURS, ...texts, ...kept])
+  const storages = Object.values(spellings).flatMap((names) => Object.values(names).flat())
+  const words = new WordRedactor(key, [...OF_OURS, ...texts, ...storages, ...kept])
   const text = (value: string) => words.redact(value)
   return { text, name: text, json: (value) => JSON.stringify(changeTexts(JSON.parse(value), text, { rename: text })) }
 }

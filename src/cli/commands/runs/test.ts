@@ -141,7 +141,7 @@ async function redact(
   const { previewTested } = await import('../../../app/preview/record-run.ts')
   const { isAlike, redactWords } = await import('../../../app/backtest/corpus/redact-words.ts')
   const { rewriteRun } = await import('../../../app/preview/rewrite-run.ts')
-  const rewriting = redactWords(isolated.settings.workflowsDir, [], randomBytes(32))
+  const rewriting = redactWords(isolated.settings, [], randomBytes(32))
   const recorded = rewriteRun(rewriting, own)
   const previewed = await previewTested(isolated, recorded)
   if (isAlike(rewriting, found, previewed)) return { ...recorded, previewed }

@@ -16,7 +16,7 @@ const deedOf = (step: string, after: string | null, begunBefore: number): Deed =
 const sideOf = (...deeds: Deed[]): RunSide => ({ end: { kind: 'completed', text: '', output: null }, deeds })
 
 test('with other words, an effect has to wait for the same one as with the own words', () => {
-  const rewriting = redactWords(tempFolder(), [], Buffer.alloc(32, 7))
+  const rewriting = redactWords({ workflowsDir: tempFolder(), spellings: {} }, [], Buffer.alloc(32, 7))
   const own = sideOf(deedOf('save invoices', null, 1), deedOf('drop originals', 'save invoices', 2))
   const reversed = sideOf(deedOf('drop originals', null, 2), deedOf('save invoices', null, 2))
   expect(isAlike(rewriting, own, rewriteSide(rewriting, own))).toBe(true)

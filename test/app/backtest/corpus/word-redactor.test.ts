@@ -43,7 +43,13 @@ test('a hash stays a hash, and without the key nothing can be computed', () => {
 })
 
 test('the target of a wait is that of the replaced values, so that the recorded event answers it', () => {
-  const { name } = redactWords(tempFolder(), [], Buffer.alloc(32, 7))
+  const { name } = redactWords({ workflowsDir: tempFolder(), spellings: {} }, [], Buffer.alloc(32, 7))
   const target = (path: string, id: string) => describeTarget({ on: 'file', where: { path, id } })
   expect(name(target('/in/anna', 'x7'))).toBe(target(name('/in/anna'), name('x7')))
+})
+
+test('the names that accounts give to storages stay, or no event would fit its definition', () => {
+  const spellings = { default: { storage_a: 'Team Docs' }, second: { storage_c: ['sync', 'cloudsync'] } }
+  const { text } = redactWords({ workflowsDir: tempFolder(), spellings }, [], Buffer.alloc(32, 7))
+  for (const name of ['Team Docs', 'team_docs', 'cloudsync']) expect(text(name)).toBe(name)
 })

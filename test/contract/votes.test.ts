@@ -69,6 +69,24 @@ type Change<T> = (given: T) => T | null
 const votesOf = ({ words, signedWords, faults }: LedgerReport) => ({ words, signedWords, faults })
 
 describeStores((test) => {
+  test('a signed word that its person has replaced counts no more, whoever sends it again', async ({ store }) => {
+    const id = await hold(store)
+    for (const [name, { publicKey }] of Object.entries(PAIRS))
+      await store.addApprover({ name, publicKey, roles: [], addedAt: NOW, removedAt: null })
+    const whole = signed(await wordOf(store, id))
+    const part = signed(await wordOf(store, id, { only: [{ from: 1, to: 1 }] }))
+    for (const word of [whole, part, part]) {
+      expect(await store.decideApproval(word, NOW)).toMatchObject({ status: 'open', missing: 1 })
+    }
+    const again = store.decideApproval(whole, NOW + 1)
+    await expect(again).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('a later one') })
+    const ben = signed(await wordOf(store, id, { actor: 'ben' }))
+    expect(await store.decideApproval(ben, NOW + 1)).toMatchObject({ status: 'open', missing: 1 })
+    // The person may go back to it, in a word of its own.
+    const back = signed(await wordOf(store, id, { reason: 'all of it, after all' }))
+    expect(await store.decideApproval(back, NOW + 2)).toMatchObject({ status: 'approved', granted: 2 })
+  })
+
   test('each word is in the ledger with its signature, which is checked by the key of that time', async ({ store }) => {
     const id = await decide(store)
     await store.removeApprover('anna', NOW)

@@ -7,6 +7,17 @@ interface VoteRow extends Omit<VoteRecord, 'only'> {
   only: string | null
 }
 
+/** A word as the ledger has it; `proof` is its signature in Base64. */
+interface SignedWord {
+  workflow: string
+  /** Of the approval, in epoch milliseconds. */
+  openedAt: number
+  /** Of the approval. */
+  id: string
+  actor: string
+  proof: string
+}
+
 const COLUMNS = 'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq'
 
 /** The words of people on approvals. A person has one word, the last one. */
@@ -25,6 +36,12 @@ export class VoteTable extends Table {
   )
   readonly #listOf = this.db.prepare<[string, number], VoteRow>(
     `SELECT ${COLUMNS} FROM approval_vote WHERE approval = ? ORDER BY actor LIMIT ?`,
+  )
+
+  /** The ledger row of a signed word, be it the last one or not. Index: effect_workflow. */
+  readonly findSaid = this.readValue<[SignedWord], number>(
+    `SELECT seq FROM effect WHERE workflow = @workflow AND at >= @openedAt AND phase = 'decided'
+       AND approval = @id AND actor = @actor AND proof = @proof LIMIT 1`,
   )
 
   async save({ only, ...vote }: VoteRecord): Promise<void> {

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS, QUESTION } from '../../../core/safety/approval.ts'
-import { CHANGED_LIST } from '../../../core/safety/votes/approval-proof.ts'
+import { CHANGED_LIST, MAX_VOTES } from '../../../core/safety/votes/approval-proof.ts'
 import { checkVote, describeWord } from '../../../core/safety/votes/vote-record.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
@@ -48,6 +48,15 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     if (check.fault !== null) {
       throw new UpshotError('conflict', `The decision of "${decision.actor}" does not count: ${check.fault}.`)
     }
+    if (await this.#isReplaced(approval, decision)) {
+      throw new UpshotError(
+        'conflict',
+        `The decision of "${decision.actor}" does not count: a later one replaced it.`,
+        {
+          details: { fix: 'Give another --reason, and sign that.' },
+        },
+      )
+    }
     if (approval.kind === 'question') requireWhole(approval, item, decision)
     if (decision.verdict === 'approved' && !(await proofs.holds(item))) {
       throw new UpshotError('conflict', `Approval ${approval.id} cannot be approved: ${CHANGED_LIST}.`, {
@@ -67,6 +76,16 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
     return await this.#approve(approval, { item, decision, by, now })
+  }
+
+  /** Whether its person has said something else since. The ledger shows signed words to others. */
+  async #isReplaced({ id, workflow, openedAt }: ApprovalRow, { actor, signature }: Decision): Promise<boolean> {
+    if (signature === null) return false
+    const { votes } = this.parts
+    const last = (await votes.listVotes({ approval: id, limit: MAX_VOTES })).find((vote) => vote.actor === actor)
+    const isLast = last?.signature == null || Buffer.from(signature).equals(last.signature)
+    const proof = Buffer.from(signature).toString('base64')
+    return !isLast && (await votes.findSaid({ workflow, openedAt, id, actor, proof })) !== null
   }
 
   async #approve(

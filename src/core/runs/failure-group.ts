@@ -38,8 +38,9 @@ const MESSAGE_LIMIT = 200
 const MASKS: readonly [what: RegExp, mask: string][] = [
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/g, '<time>'],
   [/\bhttps?:\/\/[^\s"'<>]+/gi, '<url>'],
-  // Quoted text that looks like a path, a file name or an id. A plain word in quotes stays.
-  [/(["'`“])[^"'`”]*[/\\.\d][^"'`”]*(["'`”])/g, '$1<value>$2'],
+  // Quoted text that looks like a path, a file name or an id. A plain word in quotes stays. No
+  // mark behind a word opens a quote, so what stands between two quoted texts stays.
+  [/(?<=^|[\s([{<=:,;|])(["'`“])[^"'`”]*[/\\.\d][^"'`”]*(["'`”])/g, '$1<value>$2'],
   [/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/gi, '<id>'],
   [/(?:\b[\w-]+:)?(?<![\w<])\/(?:[^\s"'`,;()<>]*[^\s"'`,;()<>.:])?/g, '<path>'],
   [/\b[a-z]{2,12}_(?=[\da-z]*\d)[\da-z]+\b/gi, '<id>'],

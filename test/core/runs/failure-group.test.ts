@@ -12,6 +12,11 @@ test.each([
   ['expired at 2026-06-01T12:00:00.123Z', 'expired at <time>'],
   ['cannot open "/data/a b.csv" now', 'cannot open "<value>" now'],
   ["ENOENT: no such file or directory, open '/tmp/x/9.txt'", "ENOENT: no such file or directory, open '<value>'"],
+  [
+    'step "copy to A" failed after 2 attempts: GET /a answered 409: "locked"',
+    'step "copy to A" failed after <n> attempts: GET <path> answered <n>: "locked"',
+  ],
+  ["the customer's file /a/b isn't there", "the customer's file <path> isn't there"],
   ['took 3,141 ms and 2.5 s', 'took <n> ms and <n> s'],
   ['report-june.pdf is empty', '<file> is empty'],
   ['first line\nsecond line', 'first line'],

@@ -27,7 +27,7 @@ const VERDICTS: readonly [string, string][] = [
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { title: 'Verdict', width: '150px', cell: ({ verdict }) => <Look look={lookOfVerdict(verdict)} /> },
-  { title: 'Answer', width: '70px', className: 'number', cell: ({ status }) => status },
+  { title: 'Answer', width: '70px', className: 'number spare', cell: ({ status }) => status },
   { title: 'Endpoint', width: '110px', cell: ({ endpoint }) => endpoint ?? <span className="quiet">none</span> },
   {
     title: 'Event',
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     title: 'Size',
     width: '80px',
-    className: 'number quiet',
+    className: 'number quiet spare',
     cell: ({ bodyBytes }) => (bodyBytes === null ? '–' : formatBytes(bodyBytes)),
   },
   { title: 'Received', width: '92px', cell: ({ receivedAt }) => <When at={receivedAt} /> },
@@ -51,14 +51,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
 ]
 
 /** The ledger: one row for each request to an endpoint. Never a body, never a signature. */
-export default function Inbound() {
+export default function Deliveries() {
   const endpoints = useApi('GET /endpoints', {})
   const names = endpoints.data?.items.map(({ name }) => [name, name] as const) ?? []
   return (
     <ListPage
-      title="Inbound"
+      title="Deliveries"
       noun="delivery"
-      path="/inbound"
+      path="/deliveries"
       of="GET /deliveries"
       filters={['verdict', 'endpoint', 'since']}
       cli={() => 'upshot deliveries list'}
@@ -69,8 +69,8 @@ export default function Inbound() {
       columns={COLUMNS}
       keyOf={({ id }) => id}
       empty={
-        <Empty title="No request has come.">
-          <p>Send a signed one through the whole way, from the outside in:</p>
+        <Empty title="No delivery yet.">
+          <p>Send a signed one to an endpoint, as the service does:</p>
           <code>upshot endpoints test main</code>
         </Empty>
       }

@@ -86,6 +86,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect(JSON.parse(lines.toString())).toMatchObject({ type: 'invoice.paid', data: { no: 7 } })
   called.add('GET /events/export')
   expect((await call('GET /events/:id', { params: { id: sent.event } })).data).toEqual({ no: 7 })
+  expect(await call('GET /events/:id/data', { params: { id: sent.event } })).toEqual({ text: '{"no":7}', next: null })
   expect(await call('GET /events/:id/redacted', { params: { id: sent.event } })).toMatchObject({ type: 'invoice.paid' })
   const trace = await call('GET /events/:id/trace', { params: { id: sent.event }, query: { steps: 'true' } })
   expect(trace.nodes.map(({ cause }) => cause)).toEqual([null, 'started', 'forked'])

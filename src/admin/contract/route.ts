@@ -151,6 +151,11 @@ export const tag = z
   .union([oneTag, z.array(oneTag).max(MAX_TAGS)])
   .describe('Only runs with this tag, such as customer=acme; of several, runs that have all of them.')
 
+export const dataNote = z
+  .string()
+  .nullable()
+  .describe('Where `data` is too large to be here: how to read it. Otherwise null.')
+
 export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ id: 'UsualTime' })
 
 /** Why somebody acts; the audit log keeps it. A `DELETE` has it in its query. */

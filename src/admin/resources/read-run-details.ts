@@ -70,7 +70,7 @@ export async function readRunDetails(
 
 function describeCause(event: Parameters<typeof readData>[0], caller: Caller) {
   const { id, account, type, receivedAt } = event
-  return { id, account, type, receivedAt: isoTime(receivedAt), data: readData(event, caller) }
+  return { id, account, type, receivedAt: isoTime(receivedAt), ...readData(event, caller) }
 }
 
 /** The steps of a run, in their order, with their results and failed attempts. */

@@ -115,11 +115,18 @@ export function describeEvent(record: EventRecord, caller: Pick<Caller, 'role'>)
   }
 }
 
-/** The `data` of an event; null once it is pruned, and above 64 KiB. */
-export function readData({ body }: EventRecord, caller: Pick<Caller, 'role'>): unknown {
-  if (body === '' || body.length > ROW_OUTPUT_BYTES) return null
+/** The `data` of an event; null once it is pruned, and above 64 KiB, where `dataNote` says more. */
+export function readData(
+  { id, body }: EventRecord,
+  caller: Pick<Caller, 'role'>,
+): { data: unknown; dataNote: string | null } {
+  if (body === '') return { data: null, dataNote: null }
+  if (body.length > ROW_OUTPUT_BYTES) {
+    const how = `upshot events show ${id} --data, the tool readEventData, or GET /events/${id}/data`
+    return { data: null, dataNote: `The data is larger than 64 KiB. An operator reads it by ${how}.` }
+  }
   const { data } = JSON.parse(body)
-  return seesPayloads(caller) ? data : maskValue(data)
+  return { data: seesPayloads(caller) ? data : maskValue(data), dataNote: null }
 }
 
 /** Subjects of one event that are named. */

@@ -159,22 +159,44 @@ test('the door for agents takes tokens alone, no foreign page, and only POST', a
   expect(await post({ authorization }, 'GET')).toBe(405)
 })
 
-test('a call of another form than a call is refused in words', async () => {
+test('an event that is too large for an answer says how it is read, and is read in parts', async () => {
+  const { client, overHttp } = await startAgents()
+  const text = '"\u2028'.repeat(40_000)
+  const { event, runs } = await client.call('POST /events', { body: { type: 'invoice.paid', data: { text } } })
+  const agent = await overHttp('operator')
+  const told = { data: null, dataNote: expect.stringContaining('larger than 64 KiB. An operator reads it by') }
+  expect((await ask(agent, 'getEvent', { id: event })).answer).toMatchObject(told)
+  expect((await ask(agent, 'getRunDetails', { id: runs[0] })).answer.event).toMatchObject(told)
+  let read = ''
+  for (let after = 0; after !== null; ) {
+    const { answer } = await ask(agent, 'readEventData', { id: event, after })
+    read += answer.text
+    after = answer.next
+  }
+  expect(JSON.parse(read)).toEqual({ text })
+  expect((await ask(await overHttp('viewer'), 'readEventData', { id: event })).text).toMatch(/^forbidden: /)
+})
+
+test('a request with parameters of another form is refused in words', async () => {
   const { urls, dataDir } = await startAgents()
   const headers = {
     authorization: `Bearer ${readAdminToken(dataDir)}`,
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
   }
-  for (const params of [undefined, {}, { name: 7 }, { name: 'listRuns', arguments: 'all' }]) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const told = 'expected string, received'
+  for (const [method, params, fault] of [
+    ['tools/call', undefined, 'params: Invalid input: expected object, received undefined'],
+    ['tools/call', {}, `params.name: Invalid input: ${told} undefined`],
+    ['tools/call', { name: 7 }, `params.name: Invalid input: ${told} number`],
+    ['tools/call', { name: 'listRuns', arguments: 'all' }, /^MCP .* params.arguments: Invalid input: [^[]*$/],
+    ['tools/list', { cursor: 7 }, `params.cursor: Invalid input: ${told} number`],
+    ['initialize', { capabilities: {} }, /params.protocolVersion: [^[]*; params.clientInfo: [^[]*$/],
+  ] as const) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const reply = await (await fetch(`${urls.admin}/mcp`, { method: 'POST', headers, body })).text()
-    expect(JSON.parse(reply.slice(reply.indexOf('{'))).error).toEqual({
-      code: -32_602,
-      message: expect.stringMatching(
-        /A call needs `name`, which is text, and takes `arguments`, which are an object\.$/,
-      ),
-    })
+    const message = typeof fault === 'string' ? expect.stringContaining(fault) : expect.stringMatching(fault)
+    expect(JSON.parse(reply.slice(reply.indexOf('{'))).error).toEqual({ code: -32_602, message })
   }
 })
 

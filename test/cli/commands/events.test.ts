@@ -52,3 +52,14 @@ test('a refused signature and a receiver that is gone give different errors', as
   await app.stop()
   await expect(sendEvent(event, { ...at, endpoint })).rejects.toMatchObject({ code: 'not_running' })
 })
+
+test('show --data prints data of any size, and show says so where it has no room for it', async () => {
+  const { dataDir } = await startTestApp()
+  const file = join(tempFolder(), 'event.json')
+  const data = { text: 'x'.repeat(900_000) }
+  writeFileSync(file, JSON.stringify(data))
+  const sent = await runHere(dataDir, ['trigger', 'order.placed', '--file', file, '--json'])
+  const [{ event }] = sent.json.data.deliveries
+  expect((await runHere(dataDir, ['events', 'show', event])).stdout).toContain(`upshot events show ${event} --data`)
+  expect((await runHere(dataDir, ['events', 'show', event, '--data', '--json'])).json.data).toEqual(data)
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MATCH_CLAUSES, MATCH_FATES } from '../../../core/incoming/event-match.ts'
-import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../route.ts'
+import { dataNote, defineRoutes, isDryRun, moment, pageOf, paging, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
 import { operation, perSecond } from './operations.ts'
 import { run, stepDetails } from './runs.ts'
@@ -40,6 +40,7 @@ const oneEvent = z
     ...event.shape,
     subjects: z.array(z.string()).describe('Files and ids that it tells of, 20 at most; none for a viewer.'),
     data: z.unknown().describe('The `data` of its body; masked by type for a viewer. Null above 64 KiB.'),
+    dataNote,
     deliveries: z.array(delivery).describe('Newest first, at most 200.'),
     runs: z.array(run).describe('Newest first, at most 200.'),
   })
@@ -115,6 +116,20 @@ export const EVENT_ROUTES = defineRoutes({
     summary: 'An event with its data, deliveries and runs',
     query: { account },
     answer: oneEvent,
+  },
+  'GET /events/:id/data': {
+    id: 'readEventData',
+    role: 'operator',
+    summary: 'The data of an event as text of JSON, whatever its size, in parts',
+    query: {
+      account,
+      limit: z.coerce.number().int().min(1).max(1_000_000).default(20_000).describe('The most characters of one part.'),
+      after: z.coerce.number().int().min(0).default(0).describe('Characters that other parts had.'),
+    },
+    answer: z.object({
+      text: z.string().describe('`null` once it is pruned.'),
+      next: z.int().nullable().describe('Value of `after` for the next part; null: there is none.'),
+    }),
   },
   'GET /events/:id/redacted': {
     id: 'redactEvent',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
 import { STEP_KINDS } from '../../../core/runs/step.ts'
-import { defineRoutes, isDryRun, moment, pageOf, paging, tag, time, usual } from '../route.ts'
+import { dataNote, defineRoutes, isDryRun, moment, pageOf, paging, tag, time, usual } from '../route.ts'
 import { failure } from './failures.ts'
 import { outsideCall } from './safety/effects.ts'
 import { hook } from './safety/hooks.ts'
@@ -142,6 +142,7 @@ const runDetails = z
         type: z.string(),
         receivedAt: time(),
         data: z.unknown().describe('Null once it is pruned, and above 64 KiB.'),
+        dataNote,
       })
       .nullable()
       .describe('The event that caused it.'),

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { isPlainObject } from '../../../core/json.ts'
 import type { Cli } from '../../command.ts'
-import { call } from '../../open/operations.ts'
+import { call, type Operations } from '../../open/operations.ts'
 import { formatBytes, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output, Style } from '../../terminal/output.ts'
 import { formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
@@ -15,15 +15,24 @@ export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the event, or its beginning')
     .option('--account <name>', 'account of the event, if several have one with this id')
+    .option('--data', 'show its data alone, whatever its size')
     .option('--trace', 'show all that it caused as a tree: runs, steps, calls, failed attempts, later runs')
     .option('--redacted', 'show its type and data with other texts of the same form, to show it to others')
-    .action((id, { account, trace: isTrace = false, redacted: isRedacted = false }) =>
+    .action((id, { account, data: isData = false, trace: isTrace = false, redacted: isRedacted = false }) =>
       project.withOperations(async (operations) => {
         const params = { id }
         const query = { account }
         if (isRedacted) {
           const redacted = await call(operations, 'GET /events/:id/redacted', { params, query })
           return out.result(redacted, () => JSON.stringify(redacted, null, 2).split('\n'))
+        }
+        if (isData) {
+          const data = await readWhole(operations, { params, query })
+          return out.result(data, () =>
+            JSON.stringify(data, null, 2)
+              .split('\n')
+              .map((line) => formatText(line)),
+          )
         }
         const event = await call(operations, 'GET /events/:id', { params, query })
         if (isTrace) {
@@ -33,6 +42,25 @@ export function define(command: Command, { out, project }: Cli): void {
         out.result(event, () => formatDetails(event, out))
       }),
     )
+}
+
+/** Characters of one part: few enough that nobody waits for it. */
+const MAX_PART = 500_000
+
+async function readWhole(
+  operations: Operations,
+  { params, query }: { params: { id: string }; query: { account?: string | undefined } },
+): Promise<unknown> {
+  let text = ''
+  for (let after: number | null = 0; after !== null; ) {
+    const part: AnswerOf<'GET /events/:id/data'> = await call(operations, 'GET /events/:id/data', {
+      params,
+      query: { ...query, after, limit: MAX_PART },
+    })
+    text += part.text
+    after = part.next
+  }
+  return JSON.parse(text)
 }
 
 function formatDetails(event: Event, layout: Layout): string[] {
@@ -62,8 +90,8 @@ function formatDetails(event: Event, layout: Layout): string[] {
   ]
 }
 
-function describeData({ data, isPruned }: Event): string[] {
-  if (data === null) return [isPruned ? '(pruned)' : '(larger than 64 KiB)']
+function describeData({ id, data, isPruned }: Event): string[] {
+  if (data === null) return [isPruned ? '(pruned)' : `(larger than 64 KiB: upshot events show ${id} --data)`]
   return JSON.stringify(data, null, 2).split('\n')
 }
 

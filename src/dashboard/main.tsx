@@ -17,7 +17,7 @@ const Events = lazy(() => import('./pages/events/events-page.tsx'))
 const Event = lazy(() => import('./pages/events/event-page.tsx'))
 const Trace = lazy(() => import('./pages/events/trace-page.tsx'))
 const Subject = lazy(() => import('./pages/events/subject-page.tsx'))
-const Inbound = lazy(() => import('./pages/inbound/inbound-page.tsx'))
+const Deliveries = lazy(() => import('./pages/deliveries/deliveries-page.tsx'))
 const Endpoints = lazy(() => import('./pages/endpoints/endpoints-page.tsx'))
 const Endpoint = lazy(() => import('./pages/endpoints/endpoint-page.tsx'))
 const Workflows = lazy(() => import('./pages/workflows/workflows-page.tsx'))
@@ -59,7 +59,7 @@ function Pages() {
           <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
           <Route path="/events/:id/trace">{({ id }) => <Trace id={id} />}</Route>
           <Route path="/history" component={Subject} />
-          <Route path="/inbound" component={Inbound} />
+          <Route path="/deliveries" component={Deliveries} />
           <Route path="/endpoints" component={Endpoints} />
           <Route path="/endpoints/:name">{({ name }) => <Endpoint name={name} />}</Route>
           <Route path="/workflows" component={Workflows} />

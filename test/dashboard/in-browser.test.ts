@@ -66,7 +66,7 @@ inBrowser(`the chart of the last day has a legend, an axis, a word on each hour,
   const [, completed, failed] = /(\d+) completed, (\d+) failed/.exec(hour ?? '') ?? []
   const row = await chart.getByRole('row').last().textContent()
   expect(row).toBe([hour?.slice(0, 5), completed, /(\d+) other/.exec(hour ?? '')?.[1], failed].join(''))
-  await page.goto(`${origin}/inbound`)
+  await page.goto(`${origin}/deliveries`)
   await page
     .getByRole('row', { name: /accepted/ })
     .getByText('file.created')
@@ -278,7 +278,7 @@ inBrowser(
     await page.getByRole('button', { name: 'Compare' }).click()
     const compared = page.getByRole('table', { name: 'Steps of both runs' })
     await compared.getByRole('row', { name: /copy differs.*status "failed" → "completed"/ }).waitFor()
-    await page.getByText('1 step gave the same.').waitFor()
+    await page.getByText('1 step gave the same result.').waitFor()
     found.push(...(await inspect(page, 'a fork')))
     await page.goto(`${origin}/workflows/copy-report`)
     await page.getByText('Steps', { exact: true }).click()
@@ -326,7 +326,7 @@ const PLACES = [
   'runs',
   'failures',
   'events',
-  'inbound',
+  'deliveries',
   'endpoints',
   'workflows',
   'schedules',

@@ -82,7 +82,7 @@ inBrowser(`a second tab shows what changed while it stood still, and so does one
   await plain.addInitScript('Object.defineProperty(navigator, "locks", { value: undefined })')
   for (const tab of [second, plain]) await tab.goto(`${origin}/runs?workflow=wait-for-approval`)
   await second.getByText('Live', { exact: true }).waitFor()
-  await plain.getByText('Reconnecting', { exact: false }).waitFor()
+  await plain.getByText('Every 5 s').waitFor()
   const box = second.getByRole('table', { name: 'Runs' }).getByRole('checkbox').last()
   // The answer to a question of before the pause comes during it.
   const asked = Promise.withResolvers<() => Promise<void>>()

@@ -24,7 +24,7 @@ inBrowser.each(LOOKS)(
       else await page.keyboard.press('Escape')
       await page.locator('dialog').waitFor({ state: 'detached' })
     }
-    await page.getByText('There is no schedule.').waitFor()
+    await page.getByText('No schedule yet.').waitFor()
     expect(faults).toEqual([])
     expect(await app.store.findSchedule('acme-nightly')).toBeNull()
   },

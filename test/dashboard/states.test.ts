@@ -10,7 +10,7 @@ const PLACES = [
   'runs',
   'failures',
   'events',
-  'inbound',
+  'deliveries',
   'endpoints',
   'workflows',
   'schedules',

@@ -119,4 +119,10 @@ export const pageKey = {
   read: (): string | null => localStorage.getItem(name()),
   save: (key: string): void => localStorage.setItem(name(), key),
   drop: (): void => localStorage.removeItem(name()),
+  /** Tells when another tab logs in or out; returns the end of the telling. */
+  watch(listener: () => void): () => void {
+    const tell = ({ key }: StorageEvent) => (key === name() || key === null) && listener()
+    addEventListener('storage', tell)
+    return () => removeEventListener('storage', tell)
+  },
 }

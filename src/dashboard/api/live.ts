@@ -3,8 +3,8 @@ import { createContext, useContext, useEffect, useState } from 'react'
 import { pageKey, readMessages } from './client.ts'
 import { STILL } from './use-api.ts'
 
-/** `paused` by the reader, or because a selection stands. */
-type FeedState = 'live' | 'paused' | 'reconnecting'
+/** `paused` by the reader, or because a selection stands; `polling` in a browser without locks. */
+type FeedState = 'live' | 'paused' | 'reconnecting' | 'polling'
 
 /** Longest time between two looks while the feed is down, or where the browser has no locks. */
 const POLL_MS = 5_000
@@ -24,11 +24,15 @@ interface Feed {
 export const FeedContext = createContext<Feed>({ state: 'reconnecting', setPaused: () => {} })
 export const useFeed = (): Feed => useContext(FeedContext)
 
-/** Follows the live feed, and asks for everything on the page again when something changed. */
-export function useLiveFeed(): Feed {
+/**
+ * Follows the live feed, and asks for everything on the page again when something changed. `isOut`:
+ * nobody is logged in, so it asks for nothing.
+ */
+export function useLiveFeed(isOut: boolean): Feed {
   const client = useQueryClient()
-  const [isPaused, setPaused] = useState(false)
-  const [state, setState] = useState<'live' | 'reconnecting'>('reconnecting')
+  const [isHeld, setPaused] = useState(false)
+  const isPaused = isHeld || isOut
+  const [state, setState] = useState<FeedState>(navigator.locks ? 'reconnecting' : 'polling')
   useEffect(() => {
     const refresh = () => {
       if (!isPaused && !document.hidden) void client.invalidateQueries(FOLLOWED)

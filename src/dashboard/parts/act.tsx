@@ -3,7 +3,7 @@ import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.t
 import type { ApiError } from '../api/client.ts'
 import { useAction } from '../api/use-api.ts'
 import { useToasts } from '../state/toasts.tsx'
-import { CopyAs } from './copy-as.tsx'
+import { CopyAs, copyText } from './copy-as.tsx'
 import { type Field, Fields, readFields, type Texts } from './fields.tsx'
 import { ProblemNote } from './messages.tsx'
 
@@ -112,6 +112,8 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
   const [error, setError] = useState<ApiError | null>(null)
   const [after, setAfter] = useState<ReactNode>(null)
   useEffect(() => dialog.current?.showModal(), [])
+  // The focus goes back to where it was, which an element that is only taken away does not do.
+  const close = () => dialog.current?.close()
   const fields = typeof parts.fields === 'function' ? parts.fields(texts) : (parts.fields ?? [])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
@@ -121,7 +123,7 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
       const next = then?.(answer, input)
       if (typeof next === 'string') toast(next)
       if (typeof next === 'object' && next !== null) setAfter(next)
-      else onClose()
+      else close()
     } catch (problem) {
       setError(problem as ApiError)
     }
@@ -149,7 +151,7 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
             <button type="submit" className={isDangerous ? 'danger' : 'main'} disabled={act.isPending || !isReady}>
               {action}
             </button>
-            <button type="button" className="plain" onClick={onClose}>
+            <button type="button" className="plain" onClick={close}>
               Back
             </button>
             <Command parts={parts} fields={fields} texts={texts} />
@@ -198,18 +200,36 @@ function inputOf<Name extends RouteName>(
   return { params, query, body: { ...body, ...own, reason } } as never
 }
 
+interface SecretParts {
+  secret: string | null
+  /** Says what it is for. Default: the secret of a webhook. */
+  children?: ReactNode
+  onClose?: () => void
+}
+
+const FOR_WEBHOOK = 'Give it to the service as the secret of this webhook.'
+
 /** A secret that nobody sees again after this dialog. */
-export function SecretOnce({ secret, onClose }: { secret: string | null; onClose?: () => void }) {
+export function SecretOnce({ secret, children = FOR_WEBHOOK, onClose }: SecretParts) {
+  const [said, setSaid] = useState('')
+  const copy = () =>
+    copyText(secret ?? '').then(
+      () => setSaid('Copied.'),
+      () => setSaid('The browser copies nothing: select it above.'),
+    )
   return (
     <div className="stack">
       <h2 id="act-title">The secret, shown once</h2>
-      <p>Give it to the service as the secret of this webhook. Upshot keeps it sealed and shows it never again.</p>
+      <p>{children} Upshot never shows it again.</p>
       <pre>{secret}</pre>
       <form method="dialog" className="row" onSubmit={onClose}>
-        <button type="button" className="main" onClick={() => navigator.clipboard.writeText(secret ?? '')}>
+        <button type="button" className="main" onClick={copy}>
           Copy
         </button>
         <button type="submit">I have it</button>
+        <span className="quiet" role="status">
+          {said}
+        </span>
       </form>
     </div>
   )

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 
 /** Rows of a block: few enough to be drawn in one frame. */
 const ROWS = 50
@@ -52,7 +53,13 @@ function Block({ as: Tag, height, isSeen: isSeenAtFirst, children }: BlockParts)
       { rootMargin: MARGIN },
     )
     observer.observe(own)
-    return () => observer.disconnect()
+    // Paper has no view, so it gets every row.
+    const show = () => flushSync(() => setSeen(true))
+    addEventListener('beforeprint', show)
+    return () => {
+      observer.disconnect()
+      removeEventListener('beforeprint', show)
+    }
   }, [])
   const setElement = (found: HTMLElement | null) => {
     element.current = found

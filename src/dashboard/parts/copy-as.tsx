@@ -16,25 +16,37 @@ export function CopyAs<Name extends RouteName>({ cli, to, input }: CopyParts<Nam
   const id = useId()
   const toast = useToasts()
   const copy = (text: string, what: string) =>
-    navigator.clipboard.writeText(text).then(
+    copyText(text).then(
       () => toast(`Copied ${what}.`),
       () => toast(text),
     )
+  const item = { type: 'button', className: 'plain', popoverTarget: id, popoverTargetAction: 'hide' } as const
   return (
     <span className="menu">
       <button type="button" className="plain" popoverTarget={id} data-key=".">
         Copy as…
       </button>
       <span id={id} popover="auto" ref={useCallback(walkByKeys, [])}>
-        <button type="button" className="plain" onClick={() => copy(cli, 'the command')}>
+        <button {...item} onClick={() => copy(cli, 'the command')}>
           Command line
         </button>
-        <button type="button" className="plain" onClick={() => copy(curlOf(to, input), 'the curl command')}>
+        <button {...item} onClick={() => copy(curlOf(to, input), 'the curl command')}>
           curl
         </button>
       </span>
     </span>
   )
+}
+
+/** Copies a text. A page from a host of plain HTTP has no clipboard, and asks the browser to copy. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const give = (event: ClipboardEvent) => {
+    event.preventDefault()
+    event.clipboardData?.setData('text/plain', text)
+  }
+  document.addEventListener('copy', give, { once: true })
+  if (!document.execCommand('copy')) throw new Error('The browser copies nothing.')
 }
 
 function curlOf<Name extends RouteName>(to: Name, input: InputOf<Name>): string {

@@ -84,8 +84,12 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
                 )}
               </td>
             )}
-            {columns.map(({ title, className, cell }) => (
-              <td key={title} className={className}>
+            {columns.map(({ title, width, className, cell }, column) => (
+              <td
+                key={title}
+                className={className}
+                data-title={column > 0 && width?.endsWith('px') ? title : undefined}
+              >
                 {cell(row)}
               </td>
             ))}

@@ -46,6 +46,7 @@ const FEED = {
   live: { word: 'Live', state: 'completed' },
   paused: { word: 'Paused', state: 'idle' },
   reconnecting: { word: 'Reconnecting', state: 'waiting' },
+  polling: { word: 'Every 5 s', state: 'completed' },
 } as const
 
 function FeedSwitch() {

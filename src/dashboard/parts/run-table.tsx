@@ -1,6 +1,6 @@
 import { useApi } from '../api/use-api.ts'
 import { formatDuration } from '../words/format.ts'
-import { type Run, tookMs, whyOf } from '../words/runs.ts'
+import { type Run, shortMessage, tookMs, whyOf } from '../words/runs.ts'
 import { ProgressBar, UsualBar } from './charts/gauges.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { hrefOfRun, Path, RunLink, RunTags, Status } from './text.tsx'
@@ -32,7 +32,7 @@ export const RUNS: readonly Column<Run>[] = [
       </>
     ),
   },
-  { title: 'Made', width: '84px', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { title: 'Created', width: '84px', cell: ({ createdAt }) => <When at={createdAt} /> },
   { title: 'Took', width: '76px', className: 'number', cell: (run) => <Took run={run} /> },
   {
     title: 'Why',
@@ -40,7 +40,7 @@ export const RUNS: readonly Column<Run>[] = [
     className: 'wide',
     cell: (run) => (
       <span className="quiet" title={whyOf(run)}>
-        {whyOf(run)}
+        {shortMessage(whyOf(run))}
       </span>
     ),
   },

@@ -109,7 +109,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
         <label className="row">
           <input type="checkbox" checked={areOn} onChange={next} /> Single keys act
         </label>
-        <button type="button" className="push" onClick={onClose}>
+        <button type="button" className="push" onClick={() => dialog.current?.close()}>
           Close
         </button>
       </div>

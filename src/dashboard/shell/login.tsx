@@ -1,21 +1,55 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type ApiError, call, pageKey } from '../api/client.ts'
 import { useApi } from '../api/use-api.ts'
 import { ProblemNote } from '../parts/messages.tsx'
+import type { Session } from '../state/session.ts'
+
+/** The page of somebody who is not logged in. It leads to the page that was asked for. */
+export function Login() {
+  return (
+    <main className="login">
+      <h1>Log in to Upshot</h1>
+      <LoginForm />
+    </main>
+  )
+}
+
+/** Covers a page whose login has ended. The page stays as it was, with what was typed into it. */
+export function LoginAgain() {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const show = () => dialog.current?.showModal()
+  useEffect(show, [])
+  return (
+    // The Escape key would uncover the page.
+    <dialog
+      ref={dialog}
+      className="cover"
+      aria-labelledby="again"
+      onCancel={(event) => event.preventDefault()}
+      onClose={show}
+    >
+      <div className="login">
+        <h1 id="again">Your login has ended</h1>
+        <p>Log in again to go on. What you typed into the page is kept.</p>
+        <LoginForm />
+      </div>
+    </dialog>
+  )
+}
 
 /** Takes the one-time code behind `#`, or one that is typed. */
-export function Login() {
+function LoginForm() {
   const client = useQueryClient()
-  const [code, setCode] = useState(() => location.hash.slice(1))
+  const [code, setCode] = useState(() => (isHere() ? location.hash.slice(1) : ''))
   const [error, setError] = useState<ApiError | null>(null)
   const logIn = async (given: string) => {
     try {
-      const { key } = await call('POST /login', { body: { code: given.trim() } })
+      const { key } = await call('POST /login', { body: { code: given.trim().replace(/^.*#/, '') } })
       pageKey.save(key)
-      history.replaceState(null, '', document.baseURI)
+      history.replaceState(null, '', findPlace())
       dispatchEvent(new PopStateEvent('popstate'))
-      await client.resetQueries()
+      await renew(client)
     } catch (problem) {
       setError(problem as ApiError)
     }
@@ -29,15 +63,14 @@ export function Login() {
     void logIn(code)
   }
   return (
-    <main className="login">
-      <h1>Log in to Upshot</h1>
+    <>
       <SignIn />
       <p className="quiet">
         <code>upshot dashboard</code> prints a link that logs you in. It works once, for ten minutes.
       </p>
       <form className="form" onSubmit={submit}>
         <label>
-          Code of the link
+          The link, or the code behind its #
           <input value={code} autoComplete="one-time-code" onChange={(event) => setCode(event.target.value)} />
         </label>
         {error && <ProblemNote error={error} />}
@@ -47,8 +80,36 @@ export function Login() {
           </button>
         </div>
       </form>
-    </main>
+    </>
   )
+}
+
+/** Asks for everything again. The answers of another person or role are dropped before. */
+async function renew(client: QueryClient): Promise<void> {
+  const session = ['GET /session', {}]
+  const whose = () => {
+    const { name, role } = client.getQueryData<Session>(session) ?? {}
+    return `${role} ${name}`
+  }
+  const before = whose()
+  await client.refetchQueries({ queryKey: session })
+  if (whose() === before) await client.invalidateQueries()
+  else await client.resetQueries()
+}
+
+const PLACE = 'upshot.place'
+
+/** Whether the address is that of this page. */
+const isHere = () => location.pathname.endsWith('/login')
+
+/** Keeps the address of the page that was asked for over a sign-in elsewhere. */
+const keepPlace = () => isHere() || sessionStorage.setItem(PLACE, location.href)
+
+/** The page that was asked for. */
+function findPlace(): string {
+  const kept = sessionStorage.getItem(PLACE)
+  sessionStorage.removeItem(PLACE)
+  return isHere() ? (kept ?? document.baseURI) : location.href
 }
 
 /** Sign-in by the provider of the installation, where it has one. */
@@ -65,7 +126,7 @@ function SignIn() {
         </p>
       )}
       <div>
-        <a className="button main" href="oidc/start">
+        <a className="button main" href="oidc/start" onClick={keepPlace}>
           Sign in with {provider}
         </a>
       </div>

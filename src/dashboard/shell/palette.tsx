@@ -21,7 +21,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const targets = findTargets(text, workflows.data?.items.map(({ id }) => id) ?? [])
   const open = (target: Target | undefined) => {
     if (!target) return
-    onClose()
+    dialog.current?.close()
     go(target.href)
   }
   const submit = (event: FormEvent) => {

@@ -12,7 +12,7 @@ export const PLACES: readonly (readonly Place[])[] = [
     { href: '/runs', title: 'Runs', key: 'r' },
     { href: '/failures', title: 'Failures', key: 'f' },
     { href: '/events', title: 'Events', key: 'e' },
-    { href: '/inbound', title: 'Inbound', key: 'i' },
+    { href: '/deliveries', title: 'Deliveries', key: 'd' },
   ],
   [
     { href: '/endpoints', title: 'Endpoints', key: 'n' },

@@ -9,23 +9,29 @@ import { type Session, SessionContext } from '../state/session.ts'
 import { useTheme, useZone } from '../state/settings.ts'
 import { Toasts } from '../state/toasts.tsx'
 import { KeyHelp, useDialogs, useKeys } from './keys.tsx'
-import { Login } from './login.tsx'
+import { Login, LoginAgain } from './login.tsx'
 import { Palette } from './palette.tsx'
 import { PLACES } from './places.ts'
 
 /** How often a page without a session asks for one. */
 const RETRY_MS = 5_000
 
-/** The frame of every page, once somebody is logged in. */
+/** The frame of every page, once somebody is logged in. A login that ends leaves the page below. */
 export function Shell({ children }: { children: ReactNode }) {
   const session = useApi('GET /session', {})
-  if (session.error?.problem.status === 401) return <Login />
-  if (!session.data) return session.error ? <Silence session={session} /> : <main className="login" aria-busy="true" />
+  const { data, error, refetch } = session
+  useEffect(() => pageKey.watch(() => void refetch()), [refetch])
+  const isOut = error?.problem.status === 401
+  if (isOut && (!data || pageKey.read() === null)) return <Login />
+  if (!data) return error ? <Silence session={session} /> : <main className="login" aria-busy="true" />
   return (
-    <SessionContext value={session.data}>
+    <SessionContext value={data}>
       <Toasts>
-        <Frame session={session.data}>{children}</Frame>
+        <Frame session={data} isOut={isOut}>
+          {children}
+        </Frame>
       </Toasts>
+      {isOut && <LoginAgain />}
     </SessionContext>
   )
 }
@@ -50,9 +56,9 @@ function Silence({ session: { error, refetch } }: { session: UseQueryResult<Sess
   )
 }
 
-function Frame({ session, children }: { session: Session; children: ReactNode }) {
+function Frame({ session, isOut, children }: { session: Session; isOut: boolean; children: ReactNode }) {
   const { open, close, actions } = useDialogs()
-  const feed = useLiveFeed()
+  const feed = useLiveFeed(isOut)
   useKeys(actions)
   return (
     <FeedContext value={feed}>
@@ -83,22 +89,42 @@ function Banner({ session: { effects, isSandbox, sandboxUrl } }: { session: Sess
   )
 }
 
-/** Focus goes to the content with each new page, so that a screen reader begins there. */
+/** Whether the browser goes back or forward now. The router listens later, and so hears of it later. */
+let isWalking = false
+addEventListener('popstate', () => {
+  isWalking = true
+  setTimeout(() => {
+    isWalking = false
+  })
+})
+
+/**
+ * Focus goes to the content with each new page, so that a screen reader begins there. On the way
+ * back it goes to the row that one came from, and the browser scrolls as it was.
+ */
 function Content({ children }: { children: ReactNode }) {
   const [location] = useLocation()
   const main = useRef<HTMLElement>(null)
-  const isFirst = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs with each new address
+  const before = useRef<string | null>(null)
   useEffect(() => {
-    if (!isFirst.current) main.current?.focus({ preventScroll: true })
-    if (!isFirst.current) scrollTo(0, 0)
-    isFirst.current = false
+    const from = before.current
+    before.current = location
+    if (from === null) return
+    const row = isWalking ? findRow(from) : null
+    ;(row ?? main.current)?.focus({ preventScroll: true })
+    if (!isWalking) scrollTo(0, 0)
   }, [location])
   return (
     <main id="content" ref={main} tabIndex={-1}>
       {children}
     </main>
   )
+}
+
+/** The row of a list that leads to a page. */
+function findRow(page: string): HTMLElement | null | undefined {
+  const links = [...document.querySelectorAll('[data-row] a')]
+  return links.find((link) => link.getAttribute('href')?.endsWith(page))?.closest<HTMLElement>('[data-row]')
 }
 
 function Side({ session, openHelp }: { session: Session; openHelp: () => void }) {

@@ -13,6 +13,11 @@ export function tookMs(
   return (finishedAt === null ? now : Date.parse(finishedAt)) - Date.parse(startedAt)
 }
 
+/** The message of an error without our words around it: a table has the step, but little room. */
+export function shortMessage(message: string): string {
+  return message.replace(/^step "[^"]*" failed after \S+ attempts?: /, '')
+}
+
 /** One line that says why a run is where it is: its error, or the reason of its wait. */
 export function whyOf({ error, reason }: Pick<Run, 'error' | 'reason'>): string {
   return error?.message ?? reason ?? ''

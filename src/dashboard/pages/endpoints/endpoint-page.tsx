@@ -27,7 +27,7 @@ export default function EndpointPage({ name }: { name: string }) {
           ['Address', <code key="url">{found.url ?? found.path}</code>],
           ['Events', found.events.join(', ')],
           ['Account', found.account],
-          ['Made', <When key="made" at={found.createdAt} />],
+          ['Created', <When key="created" at={found.createdAt} />],
           found.keeper !== null && ['Kept by', found.keeper],
         ],
       })}

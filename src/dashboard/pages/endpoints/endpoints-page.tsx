@@ -12,7 +12,7 @@ import { type Endpoint, lookOfEndpoint } from '../../words/states.ts'
 
 const NEW: readonly Field[] = [
   { name: 'name', label: 'Name', isRequired: true, example: 'main' },
-  { name: 'events', label: 'Events', hint: 'with commas between', value: '*' },
+  { name: 'events', label: 'Events', hint: 'separated by commas', value: '*' },
   { name: 'learn', label: 'Learn the signature scheme from the first deliveries', kind: 'check' },
 ]
 

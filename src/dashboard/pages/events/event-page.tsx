@@ -3,7 +3,6 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { JsonTree } from '../../parts/json-tree.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { Card, DetailPage } from '../../parts/page.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
@@ -12,6 +11,7 @@ import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { formatDuration } from '../../words/format.ts'
 import { lookOfVerdict } from '../../words/states.ts'
+import { EventBody } from '../run/data-card.tsx'
 import { AskWorkflows } from '../workflows/event-matches.tsx'
 
 type Event = AnswerOf<'GET /events/:id'>
@@ -53,11 +53,7 @@ export default function EventPage({ id }: { id: string }) {
           </Card>
           <div className="columns">
             <Card title="Data">
-              {found.isPruned ? (
-                <p className="quiet">Retention has removed the body.</p>
-              ) : (
-                <JsonTree value={found.data} />
-              )}
+              <EventBody event={found} />
             </Card>
             {found.subjects.length > 0 && (
               <Card title="The history of" label="Histories">
@@ -99,7 +95,7 @@ function factsOf({ id, subject, account, receivedAt, createdAt }: Event): Fact[]
     subject !== null && ['Subject', subject],
     ['Account', account],
     ['Received', <Moment key="received" at={receivedAt} />],
-    ['After it happened', delay < 0 ? 'before its own time' : formatDuration(delay)],
+    ['Delay', delay < 0 ? 'none: it came before its own time' : formatDuration(delay)],
   ]
 }
 

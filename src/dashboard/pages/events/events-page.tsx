@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Event>[] = [
   { title: 'Type', width: '300px', cell: (event) => <EventLink event={event} /> },
   { title: 'Subject', className: 'wide', cell: ({ subject }) => <Path text={subject} /> },
   { title: 'Account', width: '110px', className: 'quiet', cell: ({ account }) => account },
-  { title: 'From', width: '90px', className: 'quiet', cell: ({ origin }) => origin },
+  { title: 'Origin', width: '90px', className: 'quiet', cell: ({ origin }) => origin },
   {
     title: 'Size',
     width: '80px',
@@ -51,7 +51,7 @@ export default function Events() {
       hrefOf={hrefOfEvent}
       empty={
         <Empty title="No event yet.">
-          <p>The service tells of the first one when a file moves. Or make one of your own:</p>
+          <p>The service sends one when a file changes. Or make one of your own:</p>
           <code>upshot trigger transfer.completed</code>
         </Empty>
       }
@@ -84,7 +84,7 @@ function ReplayAll({ filter }: { filter: InputOf<'POST /events/replay'>['body'][
     >
       <p>
         Each event makes new runs, oldest first, 100 events a second. Effects happen again. The operation survives a
-        crash and can be aborted; its progress is on the page System.
+        crash and can be aborted; its progress is on the System page.
       </p>
     </Act>
   )

@@ -87,8 +87,8 @@ function EffectEntry({ effect: { operation, phase, outcome, actor, runId, workfl
 
 function NoHistory() {
   return (
-    <Empty title="Nothing tells of it.">
-      <p>An event is found by a path such as storage_a:/in/a.pdf, or by the id of a file or transfer in it.</p>
+    <Empty title="No event or effect names it.">
+      <p>Ask for a path such as storage_a:/in/a.pdf, or for the id of a file or transfer.</p>
     </Empty>
   )
 }

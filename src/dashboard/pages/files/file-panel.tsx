@@ -46,7 +46,7 @@ export function FilePanel({ account, storage, id, close }: PanelParts) {
                 ['Size', found.size === null ? '–' : formatBytes(found.size)],
                 ['Type', found.mimeType ?? found.type],
                 ['Changed', <Moment key="changed" at={found.modifiedAt} />],
-                ['Made', <Moment key="made" at={found.createdAt} />],
+                ['Created', <Moment key="created" at={found.createdAt} />],
                 found.owner !== null && ['Owner', found.owner],
                 found.shared !== null && ['Shared', found.shared ? 'others have access' : 'no'],
                 ['Id', <code key="id">{found.id}</code>],

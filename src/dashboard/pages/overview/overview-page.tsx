@@ -105,7 +105,7 @@ function LastDay({ overview }: { overview: Overview }) {
     <Card title="Last 24 hours">
       <HourBars hours={foldHours(overview.hours, Date.now())} />
       <p className="small">
-        <Link href="/inbound">{formatCount(all)} received</Link>
+        <Link href="/deliveries">{formatCount(all)} received</Link>
         <span className="quiet">
           {` = ${formatCount(accepted)} accepted + ${formatCount(duplicate)} duplicate + ${formatCount(conflict)} conflict`}
           {` + ${formatCount(refused)} refused · now ${countAll(running, 'run')} at work, `}

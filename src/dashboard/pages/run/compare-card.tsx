@@ -14,9 +14,9 @@ const MAX_TEXT = 120
 
 const COLUMNS: readonly Column<ComparedStep>[] = [
   { title: 'Step', width: '26%', cell: ({ key }) => <span className="mono">{key}</span> },
-  { title: 'Beside', width: '130px', cell: ({ standing }) => <Look look={lookOfStanding(standing)} /> },
+  { title: 'Compared', width: '130px', cell: ({ standing }) => <Look look={lookOfStanding(standing)} /> },
   {
-    title: 'There → here',
+    title: 'Original → this run',
     className: 'wide',
     cell: ({ changes }) =>
       changes.map(({ path, before, after }) => (
@@ -41,9 +41,9 @@ export function CompareCard({ run, origin }: { run: Run; origin: string }) {
     </button>
   )
   return (
-    <Card title="Beside the run that it comes from" beside={beside}>
+    <Card title="Compared with its original run" beside={beside}>
       <p className="quiet">
-        Both results of each step are compared. It comes from <RunLink run={{ ...run, id: origin }} />.
+        Shows the steps whose results differ. The original run is <RunLink run={{ ...run, id: origin }} />.
       </p>
       {isOpen && <Comparison here={run.id} there={origin} />}
     </Card>
@@ -69,7 +69,7 @@ function Comparison({ here, there }: { here: string; there: string }) {
                 )}
                 {same > 0 && (
                   <div className="row">
-                    <span className="quiet">{countOf(same, 'step')} gave the same.</span>
+                    <span className="quiet">{countOf(same, 'step')} gave the same result.</span>
                     <button type="button" className="plain" onClick={() => setWhole(true)}>
                       Show them
                     </button>

@@ -1,8 +1,10 @@
 import { type ReactNode, useState } from 'react'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { Loaded } from '../../parts/messages.tsx'
 import { Card } from '../../parts/page.tsx'
+import { useMay } from '../../state/session.ts'
 import { formatBytes } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
 
@@ -67,10 +69,24 @@ function EventData({ id }: { id: string }) {
   const event = useApi('GET /events/:id', { params: { id }, query: {} })
   return (
     <Loaded of={event} lines={3}>
-      {({ data, isPruned }) =>
-        isPruned ? <p className="quiet">Retention has removed the body.</p> : <JsonTree value={data} />
-      }
+      {(found) => <EventBody event={found} />}
     </Loaded>
+  )
+}
+
+type Event = AnswerOf<'GET /events/:id'>
+
+/** The data of an event; of one that is too large for the page, its first part and the way to the rest. */
+export function EventBody({ event: { id, account, data, dataNote, isPruned } }: { event: Event }) {
+  const isEnabled = useMay('operator') && dataNote !== null
+  const part = useApi('GET /events/:id/data', { params: { id }, query: { account } }, { isEnabled })
+  if (isPruned) return <p className="quiet">Retention has removed the body.</p>
+  if (dataNote === null) return <JsonTree value={data} />
+  return (
+    <>
+      <p className="quiet">{dataNote}</p>
+      {isEnabled && <Loaded of={part}>{({ text }) => <LongText text={`${text}…`} />}</Loaded>}
+    </>
   )
 }
 
@@ -88,10 +104,19 @@ export function OutputView({ of }: { of: ReturnType<typeof useApi<'GET /runs/:id
         ) : (
           <>
             <p className="quiet">The first part of {formatBytes(bytes)}.</p>
-            <pre>{text}</pre>
+            <LongText text={text ?? ''} />
           </>
         )
       }
     </Loaded>
+  )
+}
+
+function LongText({ text }: { text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    <pre className="source" tabIndex={0}>
+      {text}
+    </pre>
   )
 }

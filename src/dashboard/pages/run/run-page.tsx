@@ -92,7 +92,7 @@ function factsOf(run: Run): Fact[] {
     Object.keys(tags).length > 0 && ['Tags', <RunTags key="tags" tags={tags} isLinked />],
     account !== 'default' && ['Account', account],
     tickAt !== null && ['Due', <Moment key="tick" at={tickAt} />],
-    ['Made', <When key="made" at={createdAt} />],
+    ['Created', <When key="created" at={createdAt} />],
     ['Took', <Took key="took" run={run} />],
     attempt > 0 && ['Failed passes', attempt],
     deadline !== null && ['Times out', <When key="deadline" at={deadline} />],

@@ -107,7 +107,7 @@ function AxisTrack({ span }: { span: Span }) {
   return (
     <svg className="track" height="16" aria-hidden="true">
       <text x="0" y="12" className="tick">
-        made
+        created
       </text>
       <text x="100%" y="12" textAnchor="end" className="tick">
         {formatDuration(span.to - span.from)}

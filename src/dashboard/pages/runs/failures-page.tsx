@@ -9,6 +9,7 @@ import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf, formatCount } from '../../words/format.ts'
+import { shortMessage } from '../../words/runs.ts'
 import { lookOfFailure } from '../../words/states.ts'
 
 type Group = AnswerOf<'GET /failures'>['items'][number]
@@ -21,7 +22,7 @@ const COLUMNS: readonly Column<Group>[] = [
     className: 'wide',
     cell: ({ id, name, message }) => (
       <Link href={`/runs?group=${id}`} title={`${name}: ${message}`}>
-        {message}
+        {shortMessage(message)}
       </Link>
     ),
   },

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { useLocation } from 'wouter'
+import { useLocation, useSearch } from 'wouter'
 import { ApiError, call } from '../../api/client.ts'
 import { useFeed } from '../../api/live.ts'
 import { useApi } from '../../api/use-api.ts'
@@ -120,9 +120,16 @@ function queryOf(read: Read): Record<string, unknown> {
   }
 }
 
-/** A selection holds the page still, so that no row moves under the pointer. */
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * A selection holds the page still, so that no row moves under the pointer. It is of one search:
+ * nobody acts on runs that another one does not show.
+ */
 function useSelection() {
-  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set())
+  const search = useSearch()
+  const [held, setHeld] = useState({ search, keys: NONE })
+  const keys = held.search === search ? held.keys : NONE
   const { setPaused } = useFeed()
   const isHolding = keys.size > 0
   useEffect(() => {
@@ -130,8 +137,8 @@ function useSelection() {
     setPaused(true)
     return () => setPaused(false)
   }, [isHolding, setPaused])
-  const toggle = (key: string) => setKeys(toggled(keys, key))
-  const clear = () => setKeys(new Set())
+  const toggle = (key: string) => setHeld({ search, keys: toggled(keys, key) })
+  const clear = () => setHeld({ search, keys: NONE })
   return { keys, toggle, clear }
 }
 
@@ -228,8 +235,8 @@ function Count({ filter }: { filter: object }) {
   const shown = countOf(first.data?.items.length ?? 0, 'run')
   return (
     <p>
-      {first.data ? `It is ${first.data.next === null ? shown : `more than ${shown}`}.` : 'Counting…'} The operation
-      goes on in the background, survives a crash, and can be aborted. Its progress is on the page System.
+      {first.data ? `${first.data.next === null ? shown : `More than ${shown}`} match now.` : 'Counting…'} The operation
+      goes on in the background, survives a crash, and can be aborted. Its progress is on the System page.
     </p>
   )
 }

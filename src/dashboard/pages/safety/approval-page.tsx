@@ -39,7 +39,7 @@ export default function ApprovalPage({ id }: { id: string }) {
     >
       {(found) => (
         <>
-          <p className="card padded wrap">{found.kind === 'guard' ? `It is ${found.why}.` : found.why}</p>
+          <p className="card padded wrap">{found.kind === 'guard' ? `The guard holds it: ${found.why}.` : found.why}</p>
           <Votes approval={found} />
           {found.question && <Question question={found.question} />}
           <Body approval={found} />

@@ -41,7 +41,7 @@ const COLUMNS: readonly Column<Approval>[] = [
   { title: 'Workflow', width: '17%', className: 'quiet', cell: sourceOf },
   { title: 'Runs', width: '64px', className: 'number', cell: ({ runs }) => formatCount(runs) },
   {
-    title: 'Bytes',
+    title: 'Size',
     width: '84px',
     className: 'number quiet',
     cell: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : '–'),
@@ -102,7 +102,7 @@ const USE_COLUMNS: readonly Column<Use>[] = [
     cell: ({ scope, window, count, limit }) =>
       limit === null ? formatCount(count) : <Meter label={`${scope}, 1 ${window}`} value={count} most={limit} />,
   },
-  { title: 'Bytes', width: '92px', className: 'number', cell: ({ bytes }) => formatBytes(bytes) },
+  { title: 'Size', width: '92px', className: 'number', cell: ({ bytes }) => formatBytes(bytes) },
 ]
 
 /** The use of each limit on effects now, the stops in force, and the switch for them. */
@@ -125,7 +125,7 @@ function GuardPanel() {
             ))}
             {!isOn && <p className="problem">The guard is off (UPSHOT_GUARD=off): no limit holds a delete.</p>}
             {use.length === 0 ? (
-              <p className="quiet">Nothing was deleted within a day.</p>
+              <p className="quiet">Nothing was deleted in the last 24 hours.</p>
             ) : (
               <DataTable
                 label="Use of the limits"
@@ -168,7 +168,7 @@ function StopEffects() {
     <Act
       label="Stop effects…"
       look="danger"
-      title="Stop deletes and `once` steps"
+      title="Stop effects"
       action="Stop them"
       isDangerous
       isReasonNeeded
@@ -178,7 +178,10 @@ function StopEffects() {
         body: { kind: kind as Stop['kind'], name: String(which[String(kind)] ?? '') },
       })}
     >
-      <p>From now on none of them begins, in any process, also after a restart, until somebody resumes them.</p>
+      <p>
+        From now on no delete and no step marked <code>once</code> begins, in any process and after a restart, until
+        somebody resumes them.
+      </p>
     </Act>
   )
 }

@@ -62,7 +62,7 @@ export default function EffectsPage() {
       keyOf={({ seq }) => String(seq)}
       empty={
         <Empty title="No effect yet.">
-          <p>Each delete of a run is here when it begins and when it ends, and each write with a target.</p>
+          <p>Each delete is listed when it begins and when it ends, and so is each write that has a target.</p>
         </Empty>
       }
     />

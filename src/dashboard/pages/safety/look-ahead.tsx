@@ -133,7 +133,7 @@ function ApproveAhead({ approval: { id, hash, openItems, bytes }, effects, onClo
       to="POST /approvals/:id/approve"
       given={{ params: { id }, body: { hash } }}
       cli={commandOf(id, hash, effects.length)}
-      then={(_, { body: { reason } }) => <Follow id={id} effects={effects} reason={reason} onClose={onClose} />}
+      then={(_, { body: { reason } }) => <Follow id={id} effects={effects} reason={reason} />}
     >
       <p>
         This list ({formatBytes(bytes)}) begins at once. After it come these, {describeSize(effects)}. Each list that
@@ -152,12 +152,7 @@ function describeSize(effects: readonly Effect[]): string {
 }
 
 /** The approvals as they come. The end of this part ends them. */
-function Follow({
-  id,
-  effects,
-  reason,
-  onClose,
-}: Omit<GivenParts, 'approval'> & { id: string; reason?: string | undefined }) {
+function Follow({ id, effects, reason }: Pick<GivenParts, 'effects'> & { id: string; reason?: string | undefined }) {
   const [progress, setProgress] = useState<AnswerOf<'POST /approvals/:id/approve-ahead'> | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
   useEffect(() => {
@@ -183,11 +178,11 @@ function Follow({
         {held && <Link href={`/approvals/${held}`}>Decide that list</Link>}
       </div>
       {error && <ProblemNote error={error} />}
-      <div className="row">
-        <button type="button" className={isOver ? 'main' : undefined} onClick={onClose}>
+      <form method="dialog">
+        <button type="submit" className={isOver ? 'main' : undefined}>
           {isOver || error ? 'Close' : 'Stop'}
         </button>
-      </div>
+      </form>
     </div>
   )
 }

@@ -34,7 +34,7 @@ export function Alerts() {
                 keyOf={({ name }) => name}
               />
             </Card>
-            <Topics title="Over" topics={topicsOf(rules, 'past')} columns={PAST} empty="No message was sent yet." />
+            <Topics title="Past" topics={topicsOf(rules, 'past')} columns={PAST} empty="No message was sent yet." />
           </div>
         )
       }
@@ -109,7 +109,7 @@ const PAST: readonly Column<Topic>[] = [
   RULE,
   TIMES,
   SINCE,
-  { title: 'Over', width: '110px', cell: ({ endedAt }) => <When at={endedAt} /> },
+  { title: 'Ended', width: '110px', cell: ({ endedAt }) => <When at={endedAt} /> },
 ]
 
 const RULES: readonly Column<Rule>[] = [
@@ -120,7 +120,7 @@ const RULES: readonly Column<Rule>[] = [
     className: 'wide',
     cell: ({ workflow }) => workflow ?? <span className="quiet">every one</span>,
   },
-  { title: 'Again after', width: '104px', className: 'number', cell: ({ everyMs }) => formatDuration(everyMs) },
+  { title: 'Repeats after', width: '104px', className: 'number', cell: ({ everyMs }) => formatDuration(everyMs) },
   {
     title: 'Channels',
     className: 'wide',

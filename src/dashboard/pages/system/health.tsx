@@ -32,7 +32,7 @@ const PROCESSES: readonly Column<Process>[] = [
   { title: 'Version', width: '90px', cell: ({ version }) => version },
   { title: 'Admin', className: 'wide', cell: ({ adminUrl }) => <span className="mono">{adminUrl}</span> },
   { title: 'Started', width: '92px', cell: ({ startedAt }) => <When at={startedAt} /> },
-  { title: 'Seen', width: '92px', cell: ({ seenAt }) => <When at={seenAt} /> },
+  { title: 'Last seen', width: '92px', cell: ({ seenAt }) => <When at={seenAt} /> },
 ]
 
 /** Checks, processes, and the room that is left. */
@@ -91,7 +91,7 @@ function Doctor() {
   return (
     <Card title="Doctor" beside={beside}>
       <p className="quiet">
-        Machine, database, endpoints and service are checked, as by <code>upshot doctor</code>.
+        Checks the machine, the database, the endpoints and the service, as <code>upshot doctor</code> does.
       </p>
       {isPending && <p className="quiet">Examining…</p>}
       {error && <ProblemNote error={error} />}
@@ -120,7 +120,7 @@ const SWEEPS: readonly Column<Sweep>[] = [
   { title: 'Complete', width: '92px', cell: ({ complete }) => (complete ? <When at={complete.endedAt} /> : 'not yet') },
   { title: 'Lost in 7 days', width: '110px', className: 'number', cell: ({ lost }) => lost },
   { title: 'Made up', width: '90px', className: 'number', cell: ({ made }) => made },
-  { title: 'Wait for people', width: '120px', className: 'number', cell: ({ held }) => held },
+  { title: 'Waiting for people', width: '120px', className: 'number', cell: ({ held }) => held },
   { title: 'Why not complete', className: 'wide', cell: ({ fault }) => fault },
 ]
 
@@ -148,7 +148,7 @@ const WORDS: Record<Week['kind'], string> = {
 const WEEKS: readonly Column<Week>[] = [
   { title: 'By the week', className: 'wide', cell: ({ kind }) => WORDS[kind] },
   { title: 'Weeks kept', width: '110px', className: 'number', cell: ({ kept }) => kept },
-  { title: 'Made until', width: '110px', cell: ({ until }) => <When at={until} /> },
+  { title: 'Created until', width: '110px', cell: ({ until }) => <When at={until} /> },
   { title: 'Next to go', width: '110px', cell: ({ next }) => (next === null ? 'none' : <When at={next.from} />) },
   { title: 'Frees', width: '110px', className: 'number', cell: ({ next }) => next && formatBytes(next.bytes) },
   {

@@ -27,7 +27,7 @@ const WORDS: Record<Bound['kind'], string> = {
 const COLUMNS: readonly Column<Bound>[] = [
   { title: 'What', className: 'wide', cell: ({ kind }) => WORDS[kind] },
   { title: 'Kept for', width: '160px', cell: ({ ageMs }) => (ageMs === null ? 'ever' : formatDuration(ageMs)) },
-  { title: 'Goes if older than', width: '260px', cell: ({ before }) => <Moment at={before} /> },
+  { title: 'Removed if older than', width: '260px', cell: ({ before }) => <Moment at={before} /> },
 ]
 
 /** How long each kind of data is kept, and the removal of what is older. */

@@ -1,9 +1,8 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
-import { Act, ActNow, SecretOnce } from '../../parts/act.tsx'
+import { ActNow } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import type { Field } from '../../parts/fields.tsx'
 import { Tabs } from '../../parts/find.tsx'
 import { ListTable } from '../../parts/list.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
@@ -12,6 +11,7 @@ import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
 import { countOf, formatCount } from '../../words/format.ts'
+import { Access } from './access.tsx'
 import { Alerts } from './alerts.tsx'
 import { Health } from './health.tsx'
 import { Retention } from './retention.tsx'
@@ -25,7 +25,7 @@ const TABS = [
   ['accounts', 'Accounts', 'viewer', Accounts],
   ['retention', 'Retention', 'viewer', Retention],
   ['config', 'Config', 'operator', Settings],
-  ['access', 'Access', 'admin', Tokens],
+  ['access', 'Access', 'admin', Access],
 ] as const
 
 /** The app itself: what runs, who may, and who did what. */
@@ -38,14 +38,14 @@ export default function System() {
     <div className="stack">
       <PageHead title="System" />
       <Tabs path="/system" name="tab" values={shown.map(([name, word]) => [name, word])} />
-      {Chosen && <Chosen />}
+      {Chosen ? <Chosen /> : <Empty title="There is no such tab, or your role does not see it." />}
     </div>
   )
 }
 
 const OPERATIONS: readonly Column<AnswerOf<'GET /operations'>['items'][number]>[] = [
   { title: 'State', width: '110px', cell: ({ status }) => status },
-  { title: 'Does', width: '120px', cell: ({ kind }) => kind },
+  { title: 'Kind', width: '120px', cell: ({ kind }) => kind },
   {
     title: 'Done',
     width: '220px',
@@ -59,7 +59,7 @@ const OPERATIONS: readonly Column<AnswerOf<'GET /operations'>['items'][number]>[
   },
   { title: 'By', width: '140px', cell: ({ by }) => by },
   { title: 'Why', className: 'wide quiet', cell: ({ reason }) => reason },
-  { title: 'Begun', width: '92px', cell: ({ createdAt }) => <When at={createdAt} /> },
+  { title: 'Started', width: '92px', cell: ({ createdAt }) => <When at={createdAt} /> },
   {
     title: 'End it',
     width: '100px',
@@ -85,7 +85,7 @@ function Operations() {
       keyOf={({ id }) => id}
       empty={
         <Empty title="No operation on many runs or events yet.">
-          <p>Choose runs on the page Runs, then retry, resolve or cancel all that match.</p>
+          <p>Filter the runs on the Runs page, then retry, resolve or cancel all that match.</p>
         </Empty>
       }
     />
@@ -116,7 +116,7 @@ function Audit() {
   return (
     <ListTable
       of="GET /audit"
-      label="Actions of persons"
+      label="Actions of people"
       columns={ACTIONS}
       keyOf={({ id }) => id}
       empty={<Empty title="Nobody has done anything yet." />}
@@ -160,62 +160,6 @@ function Settings() {
       </div>
       <Loaded of={settings}>
         {({ items }) => <DataTable label="Settings" columns={SETTINGS} rows={items} keyOf={({ setting }) => setting} />}
-      </Loaded>
-    </div>
-  )
-}
-
-const COLUMNS: readonly Column<AnswerOf<'GET /tokens'>['items'][number]>[] = [
-  { title: 'Token', width: '180px', cell: ({ name }) => name },
-  { title: 'Role', width: '110px', cell: ({ role }) => role },
-  { title: 'Made', width: '100px', cell: ({ createdAt }) => <When at={createdAt} /> },
-  { title: 'Ends', width: '100px', cell: ({ expiresAt }) => <When at={expiresAt} /> },
-  { title: 'Last used', width: '100px', cell: ({ lastUsedAt }) => <When at={lastUsedAt} /> },
-  {
-    title: '',
-    cell: ({ id, revokedAt }) =>
-      revokedAt !== null ? (
-        <span className="quiet">revoked</span>
-      ) : (
-        <ActNow label="Revoke" look="danger plain" to="DELETE /tokens/:id" input={{ params: { id } }} />
-      ),
-  },
-]
-
-const NEW: readonly Field[] = [
-  { name: 'name', label: 'Name', isRequired: true, example: 'ci' },
-  { name: 'role', label: 'Role', options: ['viewer', 'operator', 'admin'] },
-]
-
-/** Tokens of programs. A secret is shown once. */
-function Tokens() {
-  const tokens = useApi('GET /tokens', {})
-  return (
-    <div className="stack">
-      <div className="row">
-        <span className="push">
-          <Act
-            label="New token…"
-            title="New token"
-            action="Make the token"
-            fields={NEW}
-            to="POST /tokens"
-            then={({ secret }) => <SecretOnce secret={secret} />}
-          >
-            <p className="quiet">It ends after 90 days.</p>
-          </Act>
-        </span>
-      </div>
-      <Loaded of={tokens}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No token yet.">
-              <p>A token lets a program use the API with a role of its own.</p>
-            </Empty>
-          ) : (
-            <DataTable label="Tokens" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />
-          )
-        }
       </Loaded>
     </div>
   )

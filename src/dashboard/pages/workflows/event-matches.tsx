@@ -25,7 +25,7 @@ export function AskWorkflows({ event }: { event: { id: string; account: string; 
   return (
     <Card title="What it would start now" label="Matches" beside={beside}>
       <p className="quiet wrap">
-        The conditions of each workflow are asked. Nothing is started: <code>upshot events match {event.id}</code>
+        Checks the conditions of each workflow. Nothing is started: <code>upshot events match {event.id}</code>
       </p>
       <Answer of={match} />
     </Card>
@@ -49,9 +49,7 @@ export function TryEvent({ workflow, type: first = 'file.created' }: { workflow?
     <details className="card padded fold">
       <summary>Try an event</summary>
       <form className="form" onSubmit={submit} aria-label="Try an event">
-        <p className="quiet">
-          The conditions of {workflow ?? 'each workflow'} are asked. Nothing is started or stored.
-        </p>
+        <p className="quiet">Checks the conditions of {workflow ?? 'each workflow'}. Nothing is started or stored.</p>
         <label>
           Type
           <input

@@ -37,7 +37,7 @@ function Steps({ workflow }: { workflow: string }) {
           <p className="quiet">No run of it has had a step yet.</p>
         ) : (
           <>
-            <p className="quiet small">Of its newest {countOf(graph.runs, 'run')}.</p>
+            <p className="quiet small">From its newest {countOf(graph.runs, 'run')}.</p>
             <Picture graph={graph} />
             <details className="small">
               <summary>As a list</summary>

@@ -21,7 +21,7 @@ function fieldsOf(schedule: Schedule | null, { kind }: Texts): Field[] {
   const whens = { cron: 'By a cron line', at: 'Once' }
   const catchUps = { latest: 'One run for all', all: 'A run each', skip: 'None' }
   const overlaps = { queue: 'Wait for it', skip: 'Skip the moment', allow: 'Run beside it' }
-  const hint = 'with commas between; empty: default'
+  const hint = 'separated by commas; empty: default'
   return [
     { name: 'kind', label: 'When', options: Object.entries(whens), value: isOnce ? 'at' : 'cron' },
     ...times,
@@ -68,14 +68,14 @@ export function ScheduleActs({ schedule }: { schedule: Schedule }) {
   const isPaused = pausedAt !== null
   const params = { name: id }
   const whilePaused =
-    kind === 'cron' ? 'Moments of the pause are counted, and never caught up with.' : 'It waits until it is resumed.'
+    kind === 'cron' ? 'Moments that pass meanwhile are counted, and get no run later.' : 'It waits until it is resumed.'
   return (
     <div className="row">
       {kind !== 'backfill' && workflow !== null && (
         <Act
           label="Run now…"
           title={`Run ${name} now?`}
-          action="Make a tick"
+          action="Run now"
           to="POST /schedules/:name/run"
           given={{ params }}
         >

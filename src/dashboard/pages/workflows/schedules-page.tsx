@@ -22,7 +22,7 @@ export default function Schedules() {
       <List
         of={schedules}
         empty={
-          <Empty title="There is no schedule.">
+          <Empty title="No schedule yet.">
             <p>Give a workflow a cron line, or add a schedule of a callable workflow:</p>
             <code>{"defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), … })"}</code>
           </Empty>

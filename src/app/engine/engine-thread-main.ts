@@ -69,9 +69,11 @@ parentPort?.on('message', (message: LinkMessage | Arrivals) => {
   if ('claimed' in message) void loading.then((engine) => engine.receive(message))
   else parent.receive(message)
 })
-void loading.then((engine) => {
-  setInterval(() => parent.tell('limits', engine.load.fileLimits), LIMITS_EVERY_MS)
-})
+void loading.then(
+  (engine) => setInterval(() => parent.tell('limits', engine.load.fileLimits), LIMITS_EVERY_MS),
+  // The answer to `load` tells of it.
+  () => {},
+)
 
 /** In this thread's next load, and in the threads after it. */
 function skip(module: SkippedModule): void {

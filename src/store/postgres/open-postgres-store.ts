@@ -11,7 +11,7 @@ import { type Migration, migrate, requireSchema, requireServer } from './databas
 import { Pool, type PoolOptions } from './database/pool.ts'
 import { translateFault } from './database/postgres-fault.ts'
 import { PortSession, serveSession } from './database/session-port.ts'
-import { createReader } from './reads/reader.ts'
+import { askClock, createReader } from './reads/reader.ts'
 import { openStandby, type Standby } from './reads/standby.ts'
 import { openTables, type Tables } from './tables.ts'
 import { createWriter } from './writer.ts'
@@ -142,7 +142,9 @@ export async function inspectStandby(options: PostgresStoreOptions): Promise<num
 export function openConnectedPostgresStore(options: PostgresStoreOptions, port: MessagePort): Store {
   const { connections = CONNECTIONS } = options
   const pool = createPool(options, { size: connections.engine })
-  return createStore(createDatabase(options, pool, { lane: 1, repeatMs: STEADY_MS }), new PortSession(port))
+  const db = createDatabase(options, pool, { lane: 1, repeatMs: STEADY_MS })
+  // It is the first question of an engine: a process that finds no connection at its start says so.
+  return { ...createStore(db, new PortSession(port)), readClock: () => db.probe(askClock) }
 }
 
 /** Makes the schema, or brings it up to date; the app may be running. */

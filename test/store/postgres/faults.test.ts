@@ -4,11 +4,13 @@ import { chownSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { MessageChannel } from 'node:worker_threads'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { judgeServer } from '../../../src/cli/commands/doctor/check-database.ts'
 import { requireServer } from '../../../src/store/postgres/database/migrate.ts'
 import {
+  openConnectedPostgresStore,
   openPostgresStore,
   openSharedPostgresStore,
   withSession,
@@ -137,6 +139,14 @@ test('a server whose connections others have taken is told, and is used again wh
     message: expect.stringContaining('has no connection left for us (53300)'),
     details: { reason: 'crowded', fix: expect.stringContaining('max_connections') },
   })
+  // An engine that starts says so at once, where it would keep results of steps for longer.
+  const { port1, port2 } = new MessageChannel()
+  const engine = openConnectedPostgresStore(options, port1)
+  const askedAt = performance.now()
+  await expect(engine.readClock()).rejects.toMatchObject({ details: { reason: 'crowded' } })
+  expect(performance.now() - askedAt).toBeLessThan(5_000)
+  port2.close()
+  await engine.close()
   await other.end()
   // The server counts a connection until its process has ended, and lists it for less long.
   const openOnceFree = async (): Promise<Awaited<ReturnType<typeof openPostgresStore>>> =>

@@ -31,11 +31,16 @@ export function createReader(db: Database<Tables>, watch: (onChange: () => void)
   return {
     ...(createReads(db, Object.keys(READS) as (keyof TableReads)[]) as TableReads),
     ...readsOfSetup(new SetupCache((use) => db.read(use))),
-    readClock: () => db.read(async (t) => (await t.clock.get()) ?? null),
+    readClock: () => db.read(askClock),
     readServerState: () => db.read((t) => t.serverState.read()),
     readServerRoom: (now) => db.read((t) => t.serverRoom.read(now)),
     // A search by subject reads bodies here: there is no index to fill.
     readSubjects: async () => null,
     watch: (_clock, onChange) => ({ stop: watch(onChange) }),
   }
+}
+
+/** The time of the server, in epoch milliseconds. */
+export async function askClock({ clock }: Pick<Tables, 'clock'>): Promise<number | null> {
+  return (await clock.get()) ?? null
 }

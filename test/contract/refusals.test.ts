@@ -41,6 +41,14 @@ describeStores((test) => {
     expect(refusals.slice(0, 31).map(({ id }) => listed.has(id))).toEqual([...Array(30).fill(false), true])
   })
 
+  test('a delivery whose commit was given up keeps its row as accepted, and counts as a refusal', async ({ store }) => {
+    const delivery = incoming('evt_1')
+    await store.saveDelivery(delivery)
+    await store.saveRefusal({ ...refusal('unavailable'), id: delivery.id })
+    expect(await countRows(store)).toEqual({ accepted: 1 })
+    expect(await store.tallyRefusals()).toEqual([{ verdict: 'unavailable', listed: 0, dropped: 1 }])
+  })
+
   test('refusals without a row are counted', async ({ store, reopen }) => {
     await store.saveRefusal(refusal('overloaded'))
     await store.countRefusals({ overloaded: 7, stale: 2 })

@@ -184,6 +184,7 @@ test.each([
   ['every wait belongs to an unfinished run', "INSERT INTO wait (run_id, key) VALUES ('run_none', 'k')"],
   ['schema', 'PRAGMA user_version = 999'],
   ['schema', 'DROP TABLE tick'],
+  ['schema', 'ALTER TABLE run_progress RENAME COLUMN reported_at TO at'],
   [
     'foreign keys',
     `PRAGMA foreign_keys = OFF;
@@ -198,6 +199,19 @@ test.each([
   const { passed, checks } = verifyDatabase(file)
   expect(passed).toBe(false)
   expect(checks.filter((check) => !check.passed).map((check) => check.name)).toEqual([name])
+})
+
+test('a database of another checkout is named, though its schema has the same number', async () => {
+  const { store, file } = await storeWith(1)
+  const db = new Database(file)
+  db.exec('ALTER TABLE run_progress RENAME COLUMN reported_at TO at')
+  db.close()
+  const { exit, json } = await runHere(store.folder, ['runs', 'list', '--json'])
+  expect({ exit, ...json.error }).toMatchObject({
+    exit: 6,
+    code: 'store_unavailable',
+    message: expect.stringContaining('has other tables than this Upshot'),
+  })
 })
 
 test('what is left of a run that is pruned right now is no fault', async () => {

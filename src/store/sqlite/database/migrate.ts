@@ -62,10 +62,26 @@ export function migrate(db: Database.Database): { before: number; after: number 
   return upgrade.immediate()
 }
 
-/** Names of the tables that the migrations create. */
-export function knownTables(): string[] {
-  const text = migrations.map(({ sql }) => sql).join('\n')
-  return [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')
+/** Columns of the tables that the migrations make, such as `run.id`. */
+export function knownColumns(): string[] {
+  const db = new Database(':memory:')
+  try {
+    migrate(db)
+    return listColumns(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** The same of a database. */
+export function listColumns(db: Database.Database): string[] {
+  return db
+    .prepare<[], string>(
+      `SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+       WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`,
+    )
+    .pluck()
+    .all()
 }
 
 /** The mark of a database whose rows are in PostgreSQL now. */

@@ -11,6 +11,7 @@ type FaultReason =
   | 'log_gone'
   | 'foreign_log'
   | 'replaced'
+  | 'other_schema'
 
 const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", and restore a backup.'
 
@@ -45,6 +46,10 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
     what: 'was replaced while the app runs',
     advice: 'Start the app again if the file is the right one, or move the former one back.',
   },
+  other_schema: {
+    what: 'has other tables than this Upshot, which has the same number for them: it is not of a release',
+    advice: 'Start the checkout that made it, or name a new data directory with UPSHOT_DATA_DIR.',
+  },
 }
 
 /** Faults of the whole database: another write of the same commit would fail as well. */
@@ -58,6 +63,9 @@ const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_(IOERR|CANTOPEN)/, 'unreadable'],
 ]
 
+/** Our SQL fits the tables of every release. */
+const OTHER_SCHEMA = /^no such (table|column)/
+
 /** The error for a fault of the database in `file`; `details` has `reason` and `file`. */
 export function describeFault(reason: FaultReason, file: string, cause?: unknown): UpshotError {
   const { what, advice } = FAULTS[reason]
@@ -70,7 +78,8 @@ export function describeFault(reason: FaultReason, file: string, cause?: unknown
 
 /** SQLite's errors about lock, disk, rights and content become `store_unavailable`; others pass. */
 export function translateFault(error: unknown, file: string): unknown {
-  const reason = REASON_OF_CODE.find(([code]) => code.test(codeOf(error)))?.[1]
+  const isOther = codeOf(error) === 'SQLITE_ERROR' && error instanceof Error && OTHER_SCHEMA.test(error.message)
+  const reason = isOther ? 'other_schema' : REASON_OF_CODE.find(([code]) => code.test(codeOf(error)))?.[1]
   return reason === undefined ? error : describeFault(reason, file, error)
 }
 

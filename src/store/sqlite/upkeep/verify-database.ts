@@ -4,7 +4,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { SQLITE } from '../../dialect.ts'
 import { type DatabaseCheck, type DatabaseReport, describeCheck } from '../../rows/database-report.ts'
 import { MAX_FAULTS, rowChecks } from '../../tables/upkeep/row-checks.ts'
-import { knownTables, latestSchema } from '../database/migrate.ts'
+import { knownColumns, latestSchema, listColumns } from '../database/migrate.ts'
 import { requireOwnLog } from '../database/own-log.ts'
 
 type Check = (db: Database.Database) => string[]
@@ -80,12 +80,12 @@ function perform(db: Database.Database, name: string, check: Check): DatabaseChe
 function findSchemaFaults(db: Database.Database): string[] {
   const version = latestSchema()
   const found = db.pragma('user_version', { simple: true }) as number
-  const here = new Set(listTables(db))
+  const here = new Set(listColumns(db))
   return [
     ...(found === version ? [] : [`version ${found}, where this Upshot knows ${version}`]),
-    ...knownTables()
-      .filter((table) => !here.has(table))
-      .map((table) => `no table "${table}"`),
+    ...knownColumns()
+      .filter((column) => !here.has(column))
+      .map((column) => `no column "${column}"`),
   ]
 }
 

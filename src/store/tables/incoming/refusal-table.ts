@@ -11,7 +11,7 @@ export class RefusalTable extends Table {
   readonly #maxRefusals: number
   readonly #insert = this.db.prepare(
     `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
   // Index: primary key.
   readonly #count = this.db.pluck<
@@ -35,11 +35,13 @@ export class RefusalTable extends Table {
 
   /**
    * Adds a row for a refusal. The newest 10,000 rows of each verdict stay; the commit that exceeds
-   * this deletes the oldest.
+   * this deletes the oldest. A delivery that was accepted keeps its row: a process may give up on a
+   * commit that the server makes.
    */
   async saveRefusal({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
-    await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
-    const listed = (await this.#count.get(verdict, 1, 0)) ?? 0
+    const row = [id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts)] as const
+    const { changes } = await this.#insert.run(...row)
+    const listed = (await this.#count.get(verdict, changes, 1 - changes)) ?? 0
     if (listed > this.#maxRefusals) await this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
   }
 

@@ -20,6 +20,7 @@ import { WaitHints } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { PreviewStub, UNANSWERED } from './preview-stub.ts'
 import { type AnswerStep, PREVIEWED_NOTHING, type Previewed, type PreviewedEnd } from './previewed.ts'
+import { watchStill } from './watch-still.ts'
 
 /** Everything that a preview is given of the world. It has no way to write. */
 export interface PreviewParts {
@@ -34,6 +35,8 @@ export interface PreviewParts {
   routes?: () => Promise<readonly Route[]> | readonly Route[]
   /** Default: by the machine's clock, each for 5 minutes. */
   live?: LiveReads
+  /** Real time after which code that awaits what never comes fails. Default 5 s. */
+  stillMs?: number
   /** Hears the log lines of the code, and of its steps. Default: nobody. */
   publish?: Publish
 }
@@ -128,7 +131,9 @@ async function execute(
         abort: new AbortController(),
       },
     )
-    const outcome = await executeRun(pass, { workflow, cause: admission.cause, filesFor })
+    const watch = watchStill(pass, () => stub.isAnswering, parts.stillMs)
+    const executed = executeRun(pass, { workflow, cause: admission.cause, filesFor })
+    const outcome = await Promise.race([executed, watch.ended]).finally(watch.stop)
     pass.abort.abort(new UpshotError('conflict', 'The preview is over.'))
     return outcome
   } finally {

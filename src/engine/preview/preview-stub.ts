@@ -27,6 +27,7 @@ export class PreviewStub implements StepStub {
   readonly live: LiveReads
   readonly #parts: StubParts
   readonly #turns: Turns
+  #asked = 0
   /** Step of the effect that the newest outcome comes from, or comes after. */
   #after: string | null = null
 
@@ -36,7 +37,21 @@ export class PreviewStub implements StepStub {
     this.#turns = new Turns({ ...parts, isOpen: () => this.open !== null })
   }
 
+  /** True while a step waits for its answer. */
+  get isAnswering(): boolean {
+    return this.#asked > 0
+  }
+
   async answer(step: Checkpoint, about: StubFacts): Promise<StubOutcome | null> {
+    this.#asked += 1
+    try {
+      return await this.#answer(step, about)
+    } finally {
+      this.#asked -= 1
+    }
+  }
+
+  async #answer(step: Checkpoint, about: StubFacts): Promise<StubOutcome | null> {
     const after = this.#after
     const noted = this.#note(step, about)
     let given: Answer | null

@@ -266,3 +266,16 @@ test('a schedule is replayed as it was made, a new one is told and not made', as
   expect(planned.end).toEqual({ kind: 'completed', output: '"planned"' })
   expect(await store.listSchedules({ limit: 9 })).toEqual(before)
 })
+
+test.each([{}, { journalAt: 0 }])('code that awaits what never comes fails in its preview: %j', async (rules) => {
+  const nap = async ({ step }: RunContext) => step.sleep('nap', '15m')
+  const { store, run } = await record(define(nap))
+  const stuck = define(async (context) => {
+    await nap(context)
+    await new Promise(() => {})
+  })
+  const parts = { ...previewParts(store), stillMs: 100 }
+  const { end } = await previewRun(parts, stuck, await readRecording(store, run.id), { readsLive: false, ...rules })
+  const message = 'The code awaits something outside its steps, since step "nap" ended, and it does not come.'
+  expect(end).toEqual({ kind: 'failed', error: { name: 'Error', message } })
+})

@@ -97,6 +97,33 @@ inBrowser(`an event that is too large for its page shows its first part and how 
   expect(faults()).toEqual([])
 })
 
+inBrowser(`the palette means a page or a workflow before a search for its name${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  for (const [typed, place] of [
+    ['Runs', 'runs'],
+    ['copy-rep', 'workflows/copy-report'],
+    ['no such word', 'runs?q=no%20such%20word'],
+    ['/in/a.txt', 'history?of=%2Fin%2Fa.txt'],
+  ]) {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('button', { name: 'Overview' }).waitFor()
+    await page.keyboard.type(String(typed))
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${origin}/${place}`)
+  }
+})
+
+inBrowser(`a moment that is typed adds nothing to go back to${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs?since=2026-01-01T00:00:00.000Z`)
+  const before = await page.evaluate<number>('history.length')
+  await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
+  await page.waitForURL(/since=2020/)
+  expect(await page.evaluate<number>('history.length')).toBe(before)
+})
+
 inBrowser(`a list is printed whole, and by itself${label}`, async () => {
   const { page, login, origin, app } = await open()
   await makeMany(app)

@@ -88,6 +88,8 @@ const RANGES = [
   ['30d', 'last 30 days'],
 ] as const
 const BETWEEN = 'between'
+/** Each digit of a moment is a change, and none is a page to go back to. */
+const AS_TYPED = { replace: true }
 
 /** A range of time of a list, in the address as `since` and `until`. `usual`: what none means. */
 export function Range({ usual = 'any time', hasEnd }: { usual?: string | undefined; hasEnd: boolean }) {
@@ -103,8 +105,8 @@ export function Range({ usual = 'any time', hasEnd }: { usual?: string | undefin
   return (
     <>
       <Choice label="Range of time" value={isBetween ? BETWEEN : since} values={values} set={choose} />
-      {isBetween && <Moment label="From" value={since} set={(moment) => set({ since: moment })} />}
-      {isBetween && <Moment label="To" value={until} set={(moment) => set({ until: moment })} />}
+      {isBetween && <Moment label="From" value={since} set={(moment) => set({ since: moment }, AS_TYPED)} />}
+      {isBetween && <Moment label="To" value={until} set={(moment) => set({ until: moment }, AS_TYPED)} />}
     </>
   )
 }

@@ -4,6 +4,9 @@ import { useApi } from '../api/use-api.ts'
 import { historyOf, hrefOfWorkflow } from '../parts/text.tsx'
 import { PLACES } from './places.ts'
 
+/** Lines that are offered. */
+const MAX_TARGETS = 12
+
 interface Target {
   title: string
   hint: string
@@ -66,19 +69,25 @@ function findTargets(text: string, workflows: readonly string[]): Target[] {
   const matches = ({ title }: Target) => title.toLowerCase().includes(words.toLowerCase())
   const pages = PLACES.flat().map(({ href, title, key }) => ({ title, hint: `g ${key}`, href }))
   const known = workflows.map((id) => ({ title: id, hint: 'workflow', href: hrefOfWorkflow(id) }))
-  return [...direct(words), ...[...pages, ...known].filter(matches)].slice(0, 12)
+  const named = [...pages, ...known].filter(matches)
+  if (words === '') return named.slice(0, MAX_TARGETS)
+  return [...findDirect(words), ...named].slice(0, MAX_TARGETS - 2).concat(findSearches(words))
 }
 
-function direct(words: string): Target[] {
-  if (words === '') return []
+/** What an id, a path or the name of a file means by itself. */
+function findDirect(words: string): Target[] {
   const word = encodeURIComponent(words)
   if (words.startsWith('run_')) return [{ title: words, hint: 'run', href: `/runs/${word}` }]
   if (words.startsWith('evt_')) return [{ title: words, hint: 'event', href: `/events/${word}` }]
   if (words.startsWith('apr_')) return [{ title: words, hint: 'approval', href: `/approvals/${word}` }]
-  const isSubject = /^(storage_[abc]:|\/|fil_|trf_)/.test(words)
-  const history = { title: `The history of “${words}”`, hint: 'events, runs and effects', href: historyOf(words) }
+  if (!/^(storage_[abc]:|\/|fil_|trf_)/.test(words)) return []
+  return [{ title: `The history of “${words}”`, hint: 'events, runs and effects', href: historyOf(words) }]
+}
+
+/** Last: a page or a workflow of this name is meant before its words are searched. */
+function findSearches(words: string): Target[] {
+  const word = encodeURIComponent(words)
   return [
-    ...(isSubject ? [history] : []),
     { title: `Runs with “${words}”`, hint: 'search', href: `/runs?q=${word}` },
     { title: `Events with “${words}”`, hint: 'search', href: `/events?q=${word}` },
   ]

@@ -3,8 +3,8 @@ import { useSearchParams } from 'wouter'
 /** The filters of a page, kept in its address: a link shows the same, and Back goes back. */
 export function useFilters(): {
   read: (name: string) => string
-  /** Null or empty takes a filter away. */
-  set: (changes: Record<string, string | null>) => void
+  /** Null or empty takes a filter away. `replace`: the browser's history gets no entry. */
+  set: (changes: Record<string, string | null>, options?: { replace?: boolean }) => void
   /** The address with changes, for a link. */
   href: (path: string, changes: Record<string, string | null>) => string
 } {
@@ -19,7 +19,7 @@ export function useFilters(): {
   }
   return {
     read: (name) => params.get(name) ?? '',
-    set: (changes) => setParams(change(changes)),
+    set: (changes, options) => setParams(change(changes), options),
     href: (path, changes) => {
       const query = change(changes).toString()
       return query === '' ? path : `${path}?${query}`

@@ -22,14 +22,15 @@ export const STYLES = {
   'account.css': './account.css',
 } as const
 
-/** A whole page. It reads without JavaScript; forms need the script. */
-export function layout(tab: Tab, content: Content): Html {
+/** A whole page; `null`: one that is no tab. It reads without JavaScript; forms need the script. */
+export function layout(tab: Tab | null, content: Content): Html {
+  const title = tab === null ? 'Nothing to show' : TABS[tab]
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${TABS[tab]} · Sandbox account</title>
+<title>${title} · Sandbox account</title>
 <link rel="icon" href="/account/thumbnail.svg">
 ${Object.keys(STYLES).map(styleLink)}
 <script src="/account/account.js" defer></script>
@@ -43,7 +44,7 @@ ${Object.entries(TABS).map(([path, title]) => tabItem(path, title, path === tab)
 </ul></nav>
 </header>
 <main id="content">
-<h1>${TABS[tab]}</h1>
+<h1>${title}</h1>
 <noscript><p class="quiet small">JavaScript is off: pages can be read, but changes need it or the control
 API.</p></noscript>
 <p id="problem" class="problem" role="alert" hidden></p>

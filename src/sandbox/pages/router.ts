@@ -80,7 +80,7 @@ function answerErrorsWithPage({ log }: Pick<SandboxParts, 'log'>): ErrorRequestH
     const content = html`<section class="card"><h2>${status}</h2>
 <p>${foreign(message)}</p>
 <p><a href="/account">Back to the account</a></p></section>`
-    response.status(status).type('html').send(layout('/account', content).text)
+    response.status(status).type('html').send(layout(null, content).text)
   }
 }
 

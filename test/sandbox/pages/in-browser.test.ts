@@ -138,6 +138,17 @@ inBrowser(`a person registers a webhook, switches it off and removes it${label}`
   expect(sandbox.webhooks.list()).toEqual([])
 })
 
+inBrowser(`lists fit a tablet, and a page that is missing is named as such${label}`, async () => {
+  const { sandbox, page } = await open({ width: 768 })
+  await sandbox.keys.create({ name: 'a key with a long name, of the north-west region' })
+  for (const path of ['keys', 'webhooks', 'transfers', 'audit']) {
+    await page.goto(`${sandbox.origin}/account/${path}`)
+    expect(await inspectNow(page, path)).toEqual([])
+  }
+  await page.goto(`${sandbox.origin}/account/nowhere`)
+  expect(await page.title()).toBe('Nothing to show · Sandbox account')
+})
+
 inBrowser(`a page shows why the control API refused a call${label}`, async () => {
   const { sandbox, page } = await open()
   await page.goto(`${sandbox.origin}/account`)

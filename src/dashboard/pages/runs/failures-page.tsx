@@ -79,6 +79,7 @@ function Decide({ group: { id, message } }: { group: Group }) {
     <span className="row">
       <Act
         label="Resolve…"
+        about={`Resolve ${message}`}
         look="plain"
         title="Is this kind of failure resolved?"
         action="Mark as resolved"
@@ -90,6 +91,7 @@ function Decide({ group: { id, message } }: { group: Group }) {
       </Act>
       <Act
         label="Snooze…"
+        about={`Snooze ${message}`}
         look="plain"
         title="Hide this kind of failure for a day?"
         action="Snooze for a day"

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Store } from '../../src/core/store/store.ts'
 import { DATABASES, type DatabaseName, inDatabase, silenceWorkers } from '../support/databases.ts'
 import { listen } from '../support/listen.ts'
 import { inStore, type Place } from '../support/open-place.ts'
@@ -34,6 +35,7 @@ const OTHER = { ...FILE, size: 6, modifiedAt: '2026-02-01T00:00:00Z' }
 
 const DELETES = {
   'by its id': `files.delete({ service: 'storage_a', id: 'fil_1' })`,
+  'that a person approved': `files.delete({ service: 'storage_a', id: 'fil_1' })`,
   'from a list': `(async () => {
     const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
     const { deleted, changed, gone } = await files.deleteAll(items)
@@ -113,17 +115,25 @@ const EXPECTED: Record<Moment, Record<keyof typeof FATES, [outcome: string, dele
   },
 }
 
-const CASES = (Object.keys(DELETES) as (keyof typeof DELETES)[]).flatMap((way) =>
-  (Object.keys(MOMENTS) as Moment[]).flatMap((moment) =>
-    (Object.keys(FATES) as (keyof typeof FATES)[]).map((fate) => ({ way, moment, fate })),
-  ),
-)
+const CASES = (Object.keys(DELETES) as (keyof typeof DELETES)[])
+  .flatMap((way) =>
+    (Object.keys(MOMENTS) as Moment[]).flatMap((moment) =>
+      (Object.keys(FATES) as (keyof typeof FATES)[]).map((fate) => ({ way, moment, fate })),
+    ),
+  )
+  .filter(({ way, moment }) => way !== 'that a person approved' || MOMENTS[moment] === 'DELETE')
+
+async function approveAll(store: Store): Promise<void> {
+  const [{ id, hash } = { id: '', hash: '' }] = await store.listApprovals({ limit: 1, now: Date.now() })
+  const word = { verdict: 'approved', actor: 'anna', reason: null, only: null, answer: null, signature: null } as const
+  await store.decideApproval({ ...word, approval: id, hash }, Date.now())
+}
 
 async function killOnce(place: Place, { way, moment, fate }: (typeof CASES)[number]) {
   const service = await openService(moment)
   const root = makeProject({
     'tidy.workflow.ts': `import { defineWorkflow } from '${DOOR}'
-const guard = { deletes: { perRun: 9 } }
+const guard = { deletes: { perRun: ${way === 'that a person approved' ? 0 : 9} } }
 export default defineWorkflow({ id: 'tidy', on: 'file.created', guard, run: ({ files }) => ${DELETES[way]} })`,
   })
   const database = 'url' in place ? { UPSHOT_DATABASE_URL: `${place.url}?schema=${place.schema}` } : {}
@@ -138,6 +148,10 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', guard, run: ({ f
   const { urls } = await first.line(({ message }) => message === 'started')
   const hook = (urls as Record<string, string>)['endpoint service'] ?? ''
   expect(await postDelivery(hook, WEBHOOK_SECRET, 'evt_1')).toMatchObject({ status: 200 })
+  if (way === 'that a person approved') {
+    await first.line(({ message }) => message === 'people have to decide')
+    await inStore(place, approveAll)
+  }
   await service.reached
   first.child.kill('SIGKILL')
   await first.exited
@@ -158,7 +172,7 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', guard, run: ({ f
   })
 }
 
-const onePerMoment = CASES.filter(({ way, fate }) => way === 'by its id' && fate === 'replaced under the same id')
+const onePerMoment = CASES.filter(({ way, fate }) => way !== 'from a list' && fate === 'replaced under the same id')
 const casesOn = (database: DatabaseName) => (database === 'SQLite' ? CASES : onePerMoment)
 
 test.each(DATABASES.flatMap((database) => casesOn(database).map((each) => ({ database, ...each }))))(

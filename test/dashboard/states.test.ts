@@ -169,6 +169,22 @@ inBrowser.each(LOOKS.slice(1, 2))(
   },
 )
 
+inBrowser(`a page that is still loading has not the title of the one before${label}`, async () => {
+  const gate = Promise.withResolvers<void>()
+  const { page, origin, app } = await open(LOOKS[0], async (route) => {
+    if (/runs.run_[^/]+$/.test(route.request().url())) await gate.promise
+    await route.continue().catch(() => {})
+  })
+  await page.goto(`${origin}/runs`)
+  await page.getByRole('link', { name: /copy-report/ }).click()
+  const [run] = await app.store.listRuns({ limit: 1, workflow: 'copy-report' })
+  await page.waitForURL(`${origin}/runs/${run?.id}`)
+  expect(await page.title()).toBe('Upshot')
+  gate.resolve()
+  await page.getByRole('heading', { name: 'copy-report', level: 1 }).waitFor()
+  expect(await page.title()).toBe('copy-report · Upshot')
+})
+
 inBrowser(`a page whose code or session does not come says so, and goes on${label}`, async () => {
   const { page, origin, login } = await openPage()
   await login(page)

@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type ApiError, call, pageKey } from '../api/client.ts'
 import { FeedContext, useLiveFeed } from '../api/live.ts'
@@ -106,6 +106,11 @@ function Content({ children }: { children: ReactNode }) {
   const [location] = useLocation()
   const main = useRef<HTMLElement>(null)
   const before = useRef<string | null>(null)
+  // Until the page that comes has a title, it has not that of the one before.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs with each new address
+  useLayoutEffect(() => {
+    document.title = 'Upshot'
+  }, [location])
   useEffect(() => {
     const from = before.current
     before.current = location

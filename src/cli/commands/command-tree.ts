@@ -97,7 +97,10 @@ const EFFECTS: CommandTree = {
     anchor: 'seal the ledger and print the end of its chain',
     restored: 'confirm that the database was restored from a backup',
   }),
-  export: command('write the ledger as CSV or ndjson', () => import('./safety/effects/export.ts')),
+  export: command(
+    'write the ledger to standard output, a JSON document per row',
+    () => import('./safety/effects/export.ts'),
+  ),
   verify: command(
     'follow the seals of the ledger, and look for its anchors',
     () => import('./safety/effects/verify.ts'),

@@ -90,12 +90,12 @@ export const remove = actCommand('DELETE /workflows/:id', {
 /** Types listed by name in one sentence; the others are counted. */
 const MAX_NAMED = 5
 
-/** Its trigger, such as `file.*, transfer.completed` or `cron 0 3 * * * (Europe/Berlin)`. */
+/** Its trigger, such as `file.*, transfer.completed`, `cron 0 3 * * * (UTC)` or `being invoked`. */
 export function describeTrigger({
   eventTypes,
   schedule,
 }: Pick<WorkflowRecord, 'eventTypes'> & { schedule: { expression: string; timezone: string } | null }): string {
-  return schedule ? `cron ${schedule.expression} (${schedule.timezone})` : eventTypes.join(', ')
+  return schedule ? `cron ${schedule.expression} (${schedule.timezone})` : eventTypes.join(', ') || 'being invoked'
 }
 
 /** Such as `12 events started no workflow: file.moved (10, runs wait for it), file.renamed (2)`. */

@@ -29,6 +29,9 @@ test.each(COMMANDS)('"%s" prints its help and its usage errors as one JSON docum
   const help = await run('--help')
   expect(help).toMatchObject({ exit: 0, stderr: '' })
   expect(help.json).toMatchObject({ ok: true, data: { text: expect.stringContaining(`Usage: upshot ${command}`) } })
+  const { text } = help.json.data
+  expect(text.split('\n').filter((line: string) => line.length > 100)).toEqual([])
+  expect(text).not.toMatch(/\(default: (""|\[\])\)|\(default: [^)]*\)\s*\(default/)
   const wrong = await run('--nonsense')
   expect(wrong).toMatchObject({ exit: 2, stderr: '' })
   expect(wrong.json).toMatchObject({ ok: false, error: { code: 'usage' } })

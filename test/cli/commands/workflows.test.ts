@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { describeTrigger } from '../../../src/cli/commands/workflows.ts'
 import { waitingRun } from '../../contract/support/waiting-runs.ts'
 import { incoming } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
@@ -21,4 +22,8 @@ test('events that start no workflow are told apart where runs wait for their typ
     const { stdout, stderr } = await runHere(dataDir, command)
     expect(stdout + stderr).toContain(said)
   }
+})
+
+test('a callable workflow says what starts it', () => {
+  expect(describeTrigger({ eventTypes: [], schedule: null })).toBe('being invoked')
 })

@@ -69,15 +69,17 @@ function describeProcesses({ processes }: Pick<MigrationForecast, 'processes'>):
 }
 
 const HELP = `
-In PostgreSQL, run it before the processes of a new version start, with a user who may create tables.
-Processes of the version before go on meanwhile. A file is migrated by whatever opens it first.
+In PostgreSQL, run it before the processes of a new version start, with a user who may create
+tables. Processes of the version before go on meanwhile. A file is migrated by whatever opens it
+first.
 
-With --dry-run nothing is changed: it names the migrations, and migrates a copy of a file to take the
-time, which needs as much disk again. In PostgreSQL it gives the sizes of the tables that change.
+With --dry-run nothing is changed: it names the migrations, and migrates a copy of a file to take
+the time, which needs as much disk again. In PostgreSQL it gives the sizes of the tables that
+change.
 
 With --role-sql nothing is changed: its output makes the roles <schema>_app, for the processes,
-<schema>_erase, for "upshot privacy erase", and <schema>_read, for reports. Run it as the owner after
-each migration: … --role-sql | psql`
+<schema>_erase, for "upshot privacy erase", and <schema>_read, for reports. Run it as the owner
+after each migration: … --role-sql | psql`
 
 export function move(command: Command, { out, project }: Cli): void {
   command.addHelpText('after', MOVE_HELP).action(async () => {

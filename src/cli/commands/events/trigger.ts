@@ -23,17 +23,12 @@ type Sent = AnswerOf<'POST /events'> & { type: string }
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<type>', 'type of the event, such as file.created or transfer.completed', parseType)
-    .option(
-      '--set <field=value>',
-      'set a field of the data, such as data.file.name=report.pdf; can be repeated',
-      gather,
-      [],
-    )
+    .option('--set <field=value>', 'set a field, such as data.file.name=report.pdf; can be repeated', gather)
     .option('--file <file>', 'JSON file with the data, or - for standard input (default: as of the last such event)')
     .option('--endpoint <name>', 'name of the endpoint (default: the first one)')
     .option('--count <n>', 'number of events, 1 to 10000, each with its own id', countUpTo(10_000), 1)
     .option('--duplicate', 'send each event twice, as the service may do')
-    .action(async (type, { set, file, endpoint, count, duplicate = false }) => {
+    .action(async (type, { set = [], file, endpoint, count, duplicate = false }) => {
       const given = file === undefined ? null : await readEventData(file)
       await project.withOperations(async (operations) => {
         const { local } = operations

@@ -48,8 +48,8 @@ export const add = actCommand('POST /approvers', {
   options: (command) =>
     command
       .requiredOption('--key <file>', 'file with the Ed25519 public key in PEM')
-      .option('--roles <roles>', 'roles that questions may ask for, joined by commas', ''),
-  body: ({ key, roles }, name) => {
+      .option('--roles <roles>', 'roles that questions may ask for, joined by commas (default: none)'),
+  body: ({ key, roles = '' }, name) => {
     const named = roles.split(',').map((role) => role.trim())
     return { name, publicKey: readText(key), roles: named.filter((role) => role !== '') }
   },

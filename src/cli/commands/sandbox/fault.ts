@@ -24,7 +24,8 @@ const WORDS: Readonly<Record<string, Partial<FaultInput>>> = {
 }
 const FIX = `Write a target, what happens and how often, such as "files.delete 503 x2" or "download cut x1".
 Targets: *, ${FAULT_TARGETS.join(', ')}.
-What: a status, a delay such as 2s, ${Object.keys(WORDS).join(', ')}.
+Faults: a status, a delay such as 2s, ${Object.keys(WORDS).slice(0, 5).join(', ')},
+${Object.keys(WORDS).slice(5).join(', ')}.
 Also: probability=0.5, skip=3, cutAfterBytes=9, stallAfterBytes=9, bytesPerSecond=9,
 contradictRateHeaders=true, and for deliveries type=file.* and signature=bad or stale.`
 

@@ -79,7 +79,7 @@ const effectFilter = {
   run: z.string().optional().describe('Only effects of the run with this id, or its beginning.'),
   target: z.string().optional().describe('Such as `storage_a:fil_1`.'),
   path: z.string().optional().describe('Path of a deleted file; needs the role operator.'),
-  class: z.enum(['delete', 'write', 'guard']).optional().describe('Only deletes, writes, or words of people.'),
+  class: z.enum(['delete', 'write', 'guard']).optional().describe('Only deletes, writes, or decisions of people.'),
   outcome: z.string().optional().describe('Such as `deleted`, `changed` or `failed`.'),
   since: moment.optional(),
   until: moment.optional(),

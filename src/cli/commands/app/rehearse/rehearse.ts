@@ -37,9 +37,9 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--allow-host <host>', 'let workflows reach this host beside the sandbox; may be repeated', gather)
     .option('--env <name>', 'give workflows this variable of the environment; may be repeated', gather)
     .optionsGroup('Result:')
-    .option('--within <duration>', 'give up after this time (default: 60s)', parseMs, 60_000)
+    .option('--within <duration>', 'give up after this time (default: 60s)', parseMs)
     .option('--keep', 'keep app and sandbox until Ctrl-C, to look at them in the dashboard')
-    .action(async (id, { account, allowHost: hosts = [], env: names = [], within, keep = false, ...more }) => {
+    .action(async (id, { account, allowHost: hosts = [], env: names = [], within = 60_000, keep = false, ...more }) => {
       const signal = onInterrupt()
       const faults = readFaults(more.faults ?? [])
       const {

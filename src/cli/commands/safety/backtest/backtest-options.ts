@@ -37,7 +37,7 @@ export function addBacktestOptions(command: Command) {
     .optionsGroup('Verdict:')
     .option('--outputs', 'compare the results of runs as well')
     .addOption(new Option('--fail-on <what>', 'differences that exit with 7').choices(FAIL_ON).default('any' as const))
-    .option('--require <share>', REQUIRE, parseShare, 1)
+    .option('--require <share>', REQUIRE, parseShare)
     .option(
       '--accept',
       'keep these differences in workflows/backtest/<workflow>.json or beside the file, and fail on others only',

@@ -60,7 +60,7 @@ function counts(changes: Backtest['groups'][number]['changes'], failOn: Exclude<
   })
 }
 
-export const REQUIRE = 'share of runs about which something must be said, such as 90%'
+export const REQUIRE = 'share of runs about which something must be said, such as 90% (default: all)'
 
 /** Reads a share such as `0.9` or `90%`. */
 export function parseShare(text: string): number {

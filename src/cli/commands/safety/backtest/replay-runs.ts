@@ -29,7 +29,7 @@ async function replay(
   { workflow, store, config, pages, ...runs }: Runs,
   options: BacktestOptions,
 ): Promise<void> {
-  const { outputs = false, reads, fixtures, rerun = [], workflows, against, failOn, require, from } = options
+  const { outputs = false, reads, fixtures, rerun = [], workflows, against, failOn, require = 1, from } = options
   const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
   const rules = { readsLive: reads === 'live', rerun, fixtures: fixed }
   // A working tree of git is left behind by a process that just ends.

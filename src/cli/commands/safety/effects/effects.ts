@@ -69,7 +69,7 @@ export const anchor = actCommand('POST /effects/anchor', {
 })
 
 export const restored = actCommand('POST /effects/restored', {
-  help: 'The chain then accepts anchors of what the backup did not have. Every verification names the restoration.',
+  help: 'The chain then accepts anchors of what the backup did not have. Each verification says so.',
   needsReason: 'A restoration needs a reason, which every verification shows.',
   will: () => 'accept that the ledger lost its newest rows to a backup',
   asks: () => [],

@@ -119,6 +119,8 @@ export class Receiver {
       // No sender of webhooks sends requests without waiting for answers.
       if (!peers.admitRequest(request.socket)) return
       if (!isPlainHttp(request)) return refuseOddHttp(request, response)
+      // A connection on which somebody asks on and on, whatever it is, would hold up a stop.
+      if (this.#phase === 'draining') response.setHeader('Connection', 'close')
       const finish = () => {
         peers.finishRequest(request.socket)
         if (isUnread(request)) request.socket.destroySoon()

@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { Receiver } from '../../src/receive/receiver.ts'
 import { eventBody } from '../support/fixtures.ts'
@@ -79,6 +80,40 @@ test('a stopping receiver finishes deliveries in flight and accepts no other', a
   await stopped
   await expect(outer.post(eventBody('evt_2'))).rejects.toThrow('ECONNREFUSED')
   expect(await inner.store.listEvents({ limit: 10 })).toHaveLength(1)
+})
+
+test('a stranger who asks on and on over one connection holds up no stop', async () => {
+  const latch = Promise.withResolvers<void>()
+  const arrived = Promise.withResolvers<void>()
+  const { store, endpoint } = await createTestReceiver()
+  const { url, path, receiver } = await createTestReceiver({
+    store: {
+      ...store,
+      findEndpoint: async () => {
+        arrived.resolve()
+        await latch.promise
+        return endpoint
+      },
+    },
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  const ask = (method: string, to: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(to, { method, agent }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode))
+      })
+      sent.on('error', reject).end()
+    })
+  // In flight as the stop begins, so that its connection is not idle.
+  const refused = ask('POST', `${url}${path}`)
+  await arrived.promise
+  const stopped = receiver.stop()
+  latch.resolve()
+  expect(await refused).toBe(415)
+  const askOn = async (): Promise<void> => ask('GET', url).then(askOn)
+  await expect(askOn()).rejects.toThrow(/ECONN|socket/)
+  await stopped
 })
 
 test('a receiver that listens and is not open answers 503, and takes deliveries once it is', async () => {

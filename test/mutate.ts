@@ -90,6 +90,12 @@ function listChanges(file: string): Change[] {
     }
     const isHint = HINTS.test(text.slice(node.start, node.end))
     if (node.type === 'ExpressionStatement' && node.directive == null && !isHint) change(node, ';')
+    // Code that hands things on may forget one.
+    if (node.type === 'CallExpression') {
+      const [before, last] = (node.arguments as Syntax[]).slice(-2)
+      if (before && last) change({ start: before.end, end: last.end }, '')
+    }
+    if (node.type === 'ObjectExpression') for (const each of node.properties as Syntax[]) change(each, '...{}')
     if (node.type === 'Literal' && typeof node.value === 'boolean') change(node, String(!node.value))
     // The verdict of a comparison.
     const isSign = /\? -1 : 1$/.test(text.slice(0, node.end))

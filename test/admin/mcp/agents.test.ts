@@ -5,6 +5,7 @@ import { text as readText } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ProgressNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { TerminalError } from '../../../src/core/errors.ts'
@@ -109,9 +110,11 @@ describe.each(['http', 'stdio'] as const)('an agent over %s', (door) => {
       expect(named(out)).toBeUndefined()
     }
     const heard: number[] = []
+    // With an answer, the client forgets the call's own listener before it tells it anything.
+    agent.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void heard.push(params.progress))
     const given = { kind: 'resolve', filter: { status: 'failed' }, reason: 'booked by hand' }
     const done = await agent.callTool({ name: 'startOperation', arguments: given }, undefined, {
-      onprogress: ({ progress }) => heard.push(progress),
+      onprogress: () => {},
     })
     const [{ text }] = done.content as [{ text: string }]
     expect(JSON.parse(text).operation).toMatchObject({ status: 'done', done: 3, refused: 0 })

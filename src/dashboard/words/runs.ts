@@ -68,5 +68,5 @@ export type Workflow = AnswerOf<'GET /workflows'>['items'][number]
 
 export function triggerOf({ eventTypes, schedule }: Workflow): string {
   if (schedule) return `cron ${schedule.expression}`
-  return eventTypes.length === 0 ? 'other workflows' : eventTypes.join(', ')
+  return eventTypes.length === 0 ? 'being invoked' : eventTypes.join(', ')
 }

@@ -1,6 +1,7 @@
 import { stepNameOf } from '../../core/runs/step.ts'
 import type { Clock } from '../../core/time.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
+import { countMoves, describeStill } from '../pass/still-code.ts'
 
 /** Time without a movement after which a run says where it stands. */
 const STILL_MS = 60_000
@@ -12,7 +13,7 @@ const STILL_MS = 60_000
 export class StillWatch {
   /** Null before the code is called. */
   pass: Pass | null
-  #moves = -1
+  #moves: number | null = null
   #since = 0
   #isTold = false
 
@@ -23,11 +24,10 @@ export class StillWatch {
   /** To be called again and again. */
   look(clock: Clock): void {
     if (this.pass === null || this.#isTold) return
-    const { parking, order } = this.pass
-    const moves = order.moves + parking.ownWork.moves
+    const moves = countMoves(this.pass)
     // The clock of the machine may be set.
     const moment = clock.uptime?.() ?? clock.now()
-    if (parking.isBusy || parking.isClosed || moves !== this.#moves) {
+    if (moves === null || moves !== this.#moves) {
       this.#moves = moves
       this.#since = moment
     } else if (moment - this.#since >= STILL_MS) {
@@ -39,9 +39,8 @@ export class StillWatch {
 
 function reportStill(pass: Pass, ms: number): void {
   const { lastEnded } = pass.journal
-  const since = lastEnded === null ? 'before its first step' : `since step "${lastEnded}" ended`
   const seconds = Math.floor(ms / 1_000)
-  const message = `nothing has moved for ${seconds} s: the code awaits something outside its steps, ${since}`
+  const message = `nothing has moved for ${seconds} s: ${describeStill(pass)}`
   const facts = {
     calledAt: lastEnded === null ? null : pass.places.find(stepNameOf(lastEnded)),
     awaits: pass.parking.ownWork.pending?.place ?? null,

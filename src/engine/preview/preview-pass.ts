@@ -18,9 +18,9 @@ import { Parking } from '../pass/parking.ts'
 import type { LiveReads } from '../pass/step-stub.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
+import { failWhenStill } from './fail-when-still.ts'
 import { PreviewStub, UNANSWERED } from './preview-stub.ts'
 import { type AnswerStep, PREVIEWED_NOTHING, type Previewed, type PreviewedEnd } from './previewed.ts'
-import { watchStill } from './watch-still.ts'
 
 /** Everything that a preview is given of the world. It has no way to write. */
 export interface PreviewParts {
@@ -131,9 +131,9 @@ async function execute(
         abort: new AbortController(),
       },
     )
-    const watch = watchStill(pass, () => stub.isAnswering, parts.stillMs)
+    const still = failWhenStill(pass, () => stub.isAnswering, parts.stillMs)
     const executed = executeRun(pass, { workflow, cause: admission.cause, filesFor })
-    const outcome = await Promise.race([executed, watch.ended]).finally(watch.stop)
+    const outcome = await Promise.race([executed, still.outcome]).finally(still.stop)
     pass.abort.abort(new UpshotError('conflict', 'The preview is over.'))
     return outcome
   } finally {

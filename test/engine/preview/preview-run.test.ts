@@ -276,6 +276,6 @@ test.each([{}, { journalAt: 0 }])('code that awaits what never comes fails in it
   })
   const parts = { ...previewParts(store), stillMs: 100 }
   const { end } = await previewRun(parts, stuck, await readRecording(store, run.id), { readsLive: false, ...rules })
-  const message = 'The code awaits something outside its steps, since step "nap" ended, and it does not come.'
+  const message = 'Nothing moves: the code awaits something outside its steps, since step "nap" ended.'
   expect(end).toEqual({ kind: 'failed', error: { name: 'Error', message } })
 })

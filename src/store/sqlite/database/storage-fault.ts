@@ -21,7 +21,7 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
     what: 'is locked by another process',
     advice: 'Find that process, for example with "fuser", and end it.',
   },
-  full: { what: 'is on a full disk', advice: 'Free some space: "upshot db prune", too, needs 10 MB to remove rows.' },
+  full: { what: 'is on a full disk', advice: 'Free some space. "upshot db prune" needs 10 MB of it to remove rows.' },
   read_only: {
     what: 'is read-only',
     advice: 'Make the data directory and its files "upshot.db", "-wal" and "-shm" writable for this user.',

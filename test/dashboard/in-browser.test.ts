@@ -208,7 +208,7 @@ inBrowser(`a person approves a part of the exact list that is shown, and the res
   await login(page)
   await retire()
   await page.getByRole('link', { name: /1 approval: 3 effects/ }).click()
-  await page.getByRole('link', { name: /3 effects over 0 deletes/ }).click()
+  await page.getByRole('link', { name: /3 effects over the limit of 0 deletes/ }).click()
   await page.getByRole('checkbox', { name: 'Select /old/b.txt' }).uncheck()
   await page.getByRole('button', { name: 'Approve 2 effects…' }).click()
   await page.getByLabel('Reason').fill('the archive has them')

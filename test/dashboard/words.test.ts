@@ -131,8 +131,8 @@ test('a word of a shell is quoted unless it is plain', () => {
 })
 
 test('an approval is named for its effects, its question, or the lost events that it makes up', () => {
-  const open = { status: 'open', items: 3, openItems: 2, why: 'over 20 deletes in one run' } as const
-  expect(nameApproval({ ...open, kind: 'guard' })).toBe('2 effects over 20 deletes in one run')
+  const open = { status: 'open', items: 3, openItems: 2, why: 'over the limit of 20 deletes in one run' } as const
+  expect(nameApproval({ ...open, kind: 'guard' })).toBe('2 effects over the limit of 20 deletes in one run')
   expect(sourceOf({ kind: 'guard', workflow: 'tidy' })).toBe('tidy')
   const why = 'no event told of 60 of the 200 files of storage_a: make their events up?'
   expect(nameApproval({ ...open, kind: 'repair', why })).toBe(why)

@@ -91,7 +91,7 @@ test('the guard counts the deletes of a scheduled run for its account', async ()
   await t.storage('storage_a').put('/acme/c.txt', 'c')
   await t.tick(tidy, '2026-01-01T03:01Z', { account: 'acme' })
   expect(await t.approvals()).toMatchObject([
-    { why: 'over 2 deletes of account acme an hour (guard.account.deletes.perHour)' },
+    { why: 'over the limit of 2 deletes of account acme an hour (guard.account.deletes.perHour)' },
   ])
 })
 

@@ -260,7 +260,7 @@ export function describeLimit({ scope, what, window, most, setting }: Limit): st
   const folder = scope.split('/').slice(3).join('/')
   const share = `, the allowed share of what it listed${folder === '' ? '' : ` in /${folder}`}`
   const part = setting.endsWith('.share') ? share : ''
-  return `over ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`
+  return `over the limit of ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`
 }
 
 /** The setting that {@link describeLimit} names in a text; null without one. */

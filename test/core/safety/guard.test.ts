@@ -76,7 +76,7 @@ describe('limits', () => {
   })
 
   test('a hold names the setting that was too small', () => {
-    expect(describeLimit(LIMIT)).toBe('over 10 deletes of all workflows an hour (guard.all)')
+    expect(describeLimit(LIMIT)).toBe('over the limit of 10 deletes of all workflows an hour (guard.all)')
   })
 })
 

@@ -65,7 +65,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     ...RUN,
     step: 'files.delete',
     approval: 'apr_1',
-    reason: 'waits for approval apr_1: it would be over 20 deletes in one run',
+    reason: 'waits for approval apr_1: it would be over the limit of 20 deletes in one run',
     rule: 'guard.workflow.deletes.perRun',
   },
   'approval.closed': { kind: 'approval.closed', ...RUN, step: 'files.delete', approval: 'apr_1', status: 'denied' },

@@ -108,7 +108,9 @@ test('"plan" tells what the guard would hold, and where nobody knows how the run
   })
   const { stdout } = await plan(loop)
   expect(stdout).toContain('be open at step "open ticket"')
-  expect(stdout).toMatch(/The guard: step "files\.delete\[.*would wait for people: over 20 deletes in one run/)
+  expect(stdout).toMatch(
+    /The guard: step "files\.delete\[.*would wait for people: over the limit of 20 deletes in one run/,
+  )
   await isUntouched()
 })
 

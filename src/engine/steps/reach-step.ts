@@ -1,4 +1,4 @@
-import { Interrupted, StepError, UpshotError } from '../../core/errors.ts'
+import { Interrupted, isA, StepError, UpshotError } from '../../core/errors.ts'
 import {
   type Checkpoint,
   decideMismatch,
@@ -66,7 +66,7 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
     order.noteMove()
     return null
   }
-  const reached = pass.journal.reach(name)
+  const reached = findStep(pass, name)
   const { key, known } = reached
   order.noteMove()
   if (known?.settled === 0 && kind !== 'patch') order.expectByName(key)
@@ -80,6 +80,17 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
   if (mismatch === null) return reached
   void pass.parking.halt(mismatch)
   return null
+}
+
+/** Looks a step up in the journal. The fault of a bad name has its place in the author's code. */
+function findStep(pass: Pass, name: StepName): ReturnType<Pass['journal']['reach']> {
+  try {
+    return pass.journal.reach(name)
+  } catch (error) {
+    const place = findCallSite()
+    if (place === null || !isA(error, UpshotError)) throw error
+    throw new UpshotError(error.code, `${error.message.replace(/\.$/, '')}, at ${place}.`)
+  }
 }
 
 /**

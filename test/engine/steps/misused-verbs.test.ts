@@ -98,6 +98,12 @@ test.each<[misuse: (context: Untyped) => unknown, fault: string]>([
     ({ files }) => files.deleteAll?.(['fil_1']),
     'files.deleteAll: `files` must be a list of files with `service` and `id`, and is a list',
   ],
+  [({ step }) => step.run?.('', fn), '"" is not a step name: use 1 to 200 characters but "#", "[" and "]"'],
+  [({ step }) => step.map?.('all[0]', [1], String, fn), '"all[0]" is not a step name'],
+  [
+    ({ step }) => step.sleep?.('\ud800', '5m'),
+    'holds half of a character (a lone surrogate), so it is no well-formed Unicode',
+  ],
   [({ files }) => files.snapshot?.('/in'), 'files.snapshot: `query` must be an object with `service`, and is text'],
 ])('%s fails the run at once: %s', async (misuse, fault) => {
   const { status, error, steps } = await failWith(misuse)

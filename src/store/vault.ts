@@ -14,16 +14,24 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
+/** Stands for a key that is lost: its vault opens nothing, and seals nothing. */
+export const NO_KEY = Buffer.alloc(0)
+
 /** A vault on AES-256-GCM with a key of 32 bytes. A sealed value is IV, tag, ciphertext. */
 export function createVault(key: Buffer): Vault {
+  const requireKey = () => {
+    if (key.length === 0) throw describeLostKey('secret.key in the data directory')
+  }
   return {
     seal(owner, secret) {
+      requireKey()
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(owner))
       const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
       return Buffer.concat([iv, cipher.getAuthTag(), text])
     },
     open(owner, sealed) {
+      requireKey()
       try {
         const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES)).setAAD(Buffer.from(owner))
         decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
@@ -39,6 +47,15 @@ export function createVault(key: Buffer): Vault {
       }
     },
   }
+}
+
+/** The refusal of all that needs the key of an existing database. */
+export function describeLostKey(file: string): UpshotError {
+  return new UpshotError('invalid_config', `The key of this database is missing: there is no ${file}.`, {
+    fix:
+      'Put it back from its copy, or set UPSHOT_SECRET_KEY to its text. ' +
+      'Without a copy, see "I lost the key" in docs/deploying.md.',
+  })
 }
 
 /** Parses a key: 32 bytes in base64 or hex. Throws `invalid_config`, which names `source`. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, onTestFinished } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
@@ -16,6 +17,8 @@ export function openTestStore<Opened extends Store = Store>(
 ): Opened & { folder: string } {
   const file = join(folder, 'upshot.db')
   makeDatabase(file)
+  // A command that a test runs in the folder finds it there.
+  writeFileSync(join(folder, 'secret.key'), testVaultKey.toString('base64'), { mode: 0o600 })
   const store = open({ file, vaultKey: testVaultKey })
   onTestFinished(() => store.close())
   return { ...store, folder }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveProbeKey } from '../../core/incoming/probe-mark.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import { storeOptions } from '../../project/data-dir/open-store.ts'
+import { readKey } from '../../project/data-dir/open-store.ts'
 import { type Runtime, readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 
 /** An app that is running on the project's data directory. */
@@ -39,5 +39,5 @@ export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promis
 
 /** The key of the marks on probes, which the running app shares through its data directory. */
 export function probeKeyOf(config: Config): Buffer {
-  return deriveProbeKey(storeOptions(config).vaultKey)
+  return deriveProbeKey(readKey(config))
 }

@@ -10,7 +10,7 @@ import {
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
 import type { Reader } from '../../store/shared-store.ts'
 import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
-import { loadVaultKey, makeVaultKey, parseVaultKey, readVaultKey } from '../../store/vault.ts'
+import { describeLostKey, loadVaultKey, NO_KEY, parseVaultKey, readVaultKey } from '../../store/vault.ts'
 import type { DatabaseConfig, DatabaseHost } from '../config/database-config.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile, vaultKeyFile } from './data-files.ts'
@@ -20,10 +20,10 @@ type Place = Files & Pick<Config, 'database'>
 
 /**
  * The database, and the key that seals its secrets. Makes the data directory, and a key file in it
- * unless `secretKey` is set.
+ * unless `secretKey` is set. Throws `invalid_config` where the key of an existing database is gone.
  */
-export function storeOptions({ database = null, ...place }: Place): StoreOptions {
-  return database === null ? sqliteOptions(place) : postgresOptions({ ...place, database })
+export function storeOptions(place: Place): StoreOptions {
+  return describeStore(place, makeKey(place))
 }
 
 /** The same for the database in the data directory. */
@@ -31,14 +31,27 @@ export function sqliteOptions(place: Files): SqliteStoreOptions {
   return { file: databaseFile(place), vaultKey: makeKey(place) }
 }
 
-function makeKey({ dataDir, secretKey }: Files): Buffer {
-  makeDataDir(dataDir)
-  return secretKey === null ? loadVaultKey(vaultKeyFile({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
-}
-
 /** The same for the database in PostgreSQL. */
 export function postgresOptions({ database, ...place }: Files & { database: DatabaseConfig }): PostgresStoreOptions {
   return { ...describeDatabase(database), vaultKey: makeKey(place) }
+}
+
+function describeStore({ database = null, ...place }: Place, vaultKey: Buffer): StoreOptions {
+  return database === null ? { file: databaseFile(place), vaultKey } : { ...describeDatabase(database), vaultKey }
+}
+
+function makeKey(place: Files): Buffer {
+  const { dataDir, secretKey } = place
+  makeDataDir(dataDir)
+  if (secretKey !== null) return parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
+  if (isKeyLost(place)) throw describeLostKey(vaultKeyFile(place))
+  return loadVaultKey(vaultKeyFile(place))
+}
+
+/** Whether the file of the key is gone: a new one would open nothing, and hide that. */
+export function isKeyLost({ dataDir, secretKey }: Files): boolean {
+  // The database first: another process that makes both makes the key before it.
+  return secretKey === null && existsSync(databaseFile({ dataDir })) && !existsSync(vaultKeyFile({ dataDir }))
 }
 
 function describeDatabase({ hosts, directHosts, readHosts, schema, connections }: DatabaseConfig) {
@@ -63,19 +76,20 @@ function shareConnections(all: number): Required<PostgresStoreOptions>['connecti
 export function readKey({ dataDir, secretKey }: Files): Buffer {
   if (secretKey !== null) return parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
   const file = vaultKeyFile({ dataDir })
-  return existsSync(file) ? readVaultKey(file) : makeVaultKey()
+  return existsSync(file) ? readVaultKey(file) : NO_KEY
 }
 
-/** Opens the store on this thread, for the command line; the app may be running. */
+/**
+ * Opens the store on this thread, for the command line; the app may be running. Without its key it
+ * can be read, but for its secrets.
+ */
 export function openStore(place: Place): Promise<Store> {
-  return openStoreOn(storeOptions(place))
+  return openStoreOn(describeStore(place, isKeyLost(place) ? NO_KEY : makeKey(place)))
 }
 
 /** Opens the store for reading alone. Nothing is made: neither a folder, nor a key, nor a table. */
-export function openReadStore({ database = null, ...place }: Place): Promise<Reader> {
-  const vaultKey = readKey(place)
-  if (database === null) return openReadStoreOn({ file: databaseFile(place), vaultKey })
-  return openReadStoreOn({ ...describeDatabase(database), vaultKey })
+export function openReadStore(place: Place): Promise<Reader> {
+  return openReadStoreOn(describeStore(place, readKey(place)))
 }
 
 /** The same with lists of the standby. Where it is behind or gone, "upshot doctor" says why. */

@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { sqliteOptions } from '../../../src/project/data-dir/open-store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { COMMANDS } from '../support/command-names.ts'
@@ -63,8 +63,8 @@ const APART = ['init', 'doctor', 'config show', 'db verify', 'completion', 'vers
 
 test('no command works with a database of a newer version, and each says what to do', async () => {
   const dataDir = tempFolder()
-  const file = join(dataDir, 'upshot.db')
-  await openSqliteStore({ file, vaultKey: Buffer.alloc(32) }).close()
+  const { file, vaultKey } = sqliteOptions({ dataDir, secretKey: null })
+  await openSqliteStore({ file, vaultKey }).close()
   const db = new Database(file)
   db.pragma('user_version = 99')
   const before = db.serialize()

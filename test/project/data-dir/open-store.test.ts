@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sqliteOptions } from '../../../src/project/data-dir/open-store.ts'
@@ -21,4 +21,15 @@ test.skipIf(process.platform !== 'linux')('a data folder where nobody makes one 
     encoding: 'utf8',
   })
   expect(stdout).toContain('The data folder /proc/upshot/data cannot be made (ENOENT). Set UPSHOT_DATA_DIR')
+})
+
+test('no key is made for a database whose key is missing', () => {
+  const place = { dataDir: tempFolder(), secretKey: null }
+  const { file, vaultKey } = sqliteOptions(place)
+  const key = join(place.dataDir, 'secret.key')
+  writeFileSync(file, '')
+  rmSync(key)
+  expect(() => sqliteOptions(place)).toThrow(`The key of this database is missing: there is no ${key}.`)
+  expect(existsSync(key)).toBe(false)
+  expect(sqliteOptions({ ...place, secretKey: vaultKey.toString('base64') }).vaultKey).toEqual(vaultKey)
 })

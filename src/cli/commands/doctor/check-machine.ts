@@ -3,7 +3,9 @@ import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, 
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Config } from '../../../project/config/load-config.ts'
+import { vaultKeyFile } from '../../../project/data-dir/data-files.ts'
 import { findNetworkDisk } from '../../../project/data-dir/examine-data-dir.ts'
+import { isKeyLost } from '../../../project/data-dir/open-store.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { codeOf, type Finding, fail, ok, warn } from './finding.ts'
 
@@ -16,12 +18,8 @@ export function checkNode(version = process.versions.node): Finding {
 }
 
 /** Checks that the data directory is writable, and that nobody else can read its secrets. */
-export function checkRights({ dataDir }: Pick<Config, 'dataDir'>, root: string): Finding[] {
-  return [
-    checkDataDir(dataDir),
-    ...checkPrivate(join(dataDir, 'secret.key'), 'key file', fail),
-    ...checkPrivate(join(root, '.env'), '.env', warn),
-  ]
+export function checkRights(config: Pick<Config, 'dataDir' | 'secretKey'>, root: string): Finding[] {
+  return [checkDataDir(config.dataDir), ...checkKey(config), ...checkPrivate(join(root, '.env'), '.env', warn)]
 }
 
 function checkDataDir(dataDir: string): Finding {
@@ -37,6 +35,13 @@ function checkDataDir(dataDir: string): Finding {
     fix: `chmod 700 ${dataDir}`,
     repair: { will: `make ${dataDir} accessible to its owner only`, perform: () => chmodSync(dataDir, 0o700) },
   })
+}
+
+function checkKey(config: Pick<Config, 'dataDir' | 'secretKey'>): Finding[] {
+  const file = vaultKeyFile(config)
+  if (!isKeyLost(config)) return checkPrivate(file, 'key file', fail)
+  const fix = 'Put it back from its copy: without it, no secret in the database can be opened.'
+  return [fail('key file', `${file} is missing`, { fix })]
 }
 
 /** No finding if the file does not exist. */

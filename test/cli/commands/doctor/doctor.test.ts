@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -18,6 +18,7 @@ import { startTestApp } from '../../../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../../support/test-config.ts'
 import { runHere } from '../../support/run-here.ts'
 import { serviceEnv } from '../../support/service-env.ts'
+import { openTestProject } from '../../support/test-project.ts'
 
 interface Finding {
   check: string
@@ -212,4 +213,25 @@ test('doctor fails a port in use, and ignores the sandbox ports if no sandbox st
     found: expect.stringContaining('EADDRINUSE'),
     fix: expect.stringContaining('UPSHOT_PORT'),
   })
+})
+
+test('a lost key is told by the doctor and by what would need it, and no command makes a new one', async () => {
+  const { dataDir, store, cli } = await openTestProject()
+  await store.close()
+  const key = join(dataDir, 'secret.key')
+  rmSync(key)
+  expect(pick((await cli('doctor')).json.data.findings, 'key file')).toMatchObject({
+    level: 'fail',
+    found: `${key} is missing`,
+  })
+  expect((await cli('runs', 'list')).exit).toBe(0)
+  for (const words of ['endpoints list', 'endpoints rotate main', 'endpoints add new', 'db reseal --yes']) {
+    const { json } = await cli(...words.split(' '))
+    expect(json.error, words).toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringContaining('The key of this database is missing: there is no '),
+      fix: expect.stringContaining('Put it back from its copy'),
+    })
+  }
+  expect(existsSync(key)).toBe(false)
 })

@@ -122,7 +122,7 @@ export function readData(
 ): { data: unknown; dataNote: string | null } {
   if (body === '') return { data: null, dataNote: null }
   if (body.length > ROW_OUTPUT_BYTES) {
-    const how = `upshot events show ${id} --data, the tool readEventData, or GET /events/${id}/data`
+    const how = `"upshot events show ${id} --data", the tool readEventData, or GET /events/${id}/data`
     return { data: null, dataNote: `The data is larger than 64 KiB. An operator reads it by ${how}.` }
   }
   const { data } = JSON.parse(body)

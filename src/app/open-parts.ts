@@ -11,7 +11,7 @@ import type { KnownSecrets } from '../notices/log/redact.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { appendAnchor } from '../project/data-dir/anchor-file.ts'
-import { Receiver } from '../receive/receiver.ts'
+import { Receiver, type ReceiverParts } from '../receive/receiver.ts'
 import { HourCounter } from '../schedule/hour-counter.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
@@ -86,7 +86,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     routes,
     probeKey,
     limits: config.receive,
-  })
+  } satisfies Required<Omit<ReceiverParts, 'timeouts'>>)
   const checks = readinessChecks({
     role: config.role,
     store,

@@ -94,7 +94,7 @@ test('a person deletes nothing where nothing acts', async () => {
   const staging = await openStaging('async () => null')
   const before = staging.listFiles()
   const { app, config } = await staging.start('plan')
-  const ledger = new HandLedger(app.store, { actor: 'ada', reason: null }, app.clock)
+  const ledger = new HandLedger(app.store, { actor: 'ada', reason: null, account: 'default' }, app.clock)
   const [file] = staging.sandbox.storage('storage_a').list()
   const client = createFilesClient({ baseUrl: staging.sandbox.url, apiKey: staging.apiKey, plan: 'enterprise' })
   const seen = await client.get({ service: 'storage_a', id: file?.id ?? '' })

@@ -46,7 +46,7 @@ function answer({ authenticator, version, routes, handlers, ...parts }: McpParts
       rights: { role: caller.role, allowsWrites: SAYS_YES.includes(String(query[WRITES])) },
       perform: (name, given, about) => {
         const operation = { spec: routes[name] as RouteSpec, handler: handlers[name] as AnyHandler }
-        return perform(parts, operation, given, { caller, ...about })
+        return perform(parts, operation, given, { caller, onceKey: null, ...about })
       },
     })
     const transport = new StreamableHTTPServerTransport({})

@@ -33,8 +33,8 @@ export interface Given {
 interface Asker {
   caller: Caller
   signal: AbortSignal
-  tell?: ((work: WorkDone) => void) | undefined
-  onceKey?: string | null | undefined
+  tell: ((work: WorkDone) => void) | undefined
+  onceKey: string | null | undefined
   /** Performs the handler, or has the answer of an earlier call. */
   once?: ((act: () => Promise<unknown>) => Promise<unknown>) | undefined
 }

@@ -11,7 +11,7 @@ export interface EngineConfig
   /** Settings of the calls of the Files API. */
   files?: Config['files']
   /** Whether it claims runs that may have ended their workers. */
-  suspects?: WorkerParts['suspects']
+  suspects?: NonNullable<WorkerParts['suspects']>
   beatMs?: WorkerParts['beatMs']
   /** Id of the process without which it begins no step; null: none. */
   parent?: number | null

@@ -14,6 +14,7 @@ import type { Outside } from '../../engine/pass/outside/outside.ts'
 import { loadWatched } from '../../engine/pass/outside/watch-effects.ts'
 import { FileWatch, findMadeUp } from '../../engine/reconcile/make-up-events.ts'
 import { Worker } from '../../engine/worker.ts'
+import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { LoadOptions } from '../../project/workflows/load-workflows.ts'
 import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts'
@@ -24,12 +25,12 @@ import { Tracing } from '../../watch/traces/tracing.ts'
 import { AccountClients } from '../service/account-clients.ts'
 import { closeOutside, openOutside } from '../service/open-outside.ts'
 import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
-import type { EngineConfig } from './engine-config.ts'
+import type { HandedConfig } from './engine-config.ts'
 import { readRoutes } from './read-routes.ts'
 import { RunPlanner } from './run-planner.ts'
 
 export interface LocalEngineParts {
-  config: EngineConfig
+  config: HandedConfig
   store: Store
   clock: Clock
   random: () => number
@@ -43,6 +44,10 @@ export interface LocalEngineParts {
   /** Given the hash of each workflow's code, by id, before its runs may be claimed. */
   onLoaded?: (codeHashes: Record<string, string>, broken: readonly BrokenModule[]) => void
 }
+
+/** A part without which an app breaks a promise: here none may be left out. */
+type EngineWorkerParts = WorkerParts &
+  Required<Omit<WorkerParts, 'beatMs' | 'findMadeUp' | 'pollMs' | 'gatherMs' | 'passCache' | 'stillMs'>>
 
 export class LocalEngine implements Engine {
   readonly #parts: LocalEngineParts
@@ -85,14 +90,15 @@ export class LocalEngine implements Engine {
     // Only for the headers of calls: the main thread sends the spans.
     const queue = { add: () => {}, stop: async () => {}, dropped: 0 }
     const tracing = config.traces ? new Tracing({ queue, now: () => clock.now(), ratio: config.traces.ratio }) : null
-    const calls = { store, defaultAccess: () => this.#requireAccess(), burst: config.files?.burst ?? null }
-    this.#clients = new AccountClients({ ...calls, clock, random, publish, tracing })
-    const reads = new AccountClients({ ...calls, clock, random, publish, tracing, priority: 'background' })
+    const defaultAccess = () => this.#requireAccess()
+    const calls = { store, defaultAccess, burst: config.files.burst, clock, random, publish, tracing }
+    this.#clients = new AccountClients({ ...calls, priority: 'workflow' })
+    const reads = new AccountClients({ ...calls, priority: 'background' })
     this.#planner = new RunPlanner({ config, store, clock, clients: reads })
     const functions = () => declaredKeys.files()
     const spellingsOf = (account: string) => this.#clients.spellingsOf(account)
     const routes = () => readRoutes(store)
-    const isReconciling = (config.reconcile ?? []).length > 0
+    const isReconciling = config.reconcile.length > 0
     this.#files = isReconciling ? new FileWatch({ store, clock, publish, functions, spellingsOf, routes }) : null
     this.#worker = new Worker(
       {
@@ -106,23 +112,23 @@ export class LocalEngine implements Engine {
         routes,
         ...(isReconciling ? { findMadeUp: (event) => findMadeUp(event, { store, functions, spellingsOf }) } : {}),
         guard: config.guardPolicy,
-        ...(config.limits && { maxSteps: config.limits.steps }),
+        maxSteps: config.limits.steps,
         planner: this.#planner,
         checkPlan: nextMomentOf,
         callbackUrl: (id) => this.#access?.callbacks && callbackUrl(this.#access.callbacks, id),
         runInSpan,
         slots: config.slots,
         admitsAhead: () => workflows.some(isGated),
-        ...(config.suspects === undefined ? {} : { suspects: config.suspects }),
-        ...(config.parent == null ? {} : { isOrphan: () => process.ppid !== config.parent }),
+        suspects: config.suspects,
+        isOrphan: () => config.parent !== null && process.ppid !== config.parent,
         ...(config.beatMs === undefined ? {} : { beatMs: config.beatMs }),
         drainMs: config.drainMs,
-        reportsTimers: config.dev === true,
+        reportsTimers: config.dev,
         outside,
-      },
+      } satisfies EngineWorkerParts,
       parts.worker,
     )
-    const isWatching = config.dev === true && parts.workflows === undefined
+    const isWatching = config.dev && parts.workflows === undefined
     const folder = config.workflowsDir
     const onChange = (version: string) => this.#reload(version)
     this.#modules = isWatching ? new ModuleWatch({ folder, clock, onChange, before: sourceHash }) : null

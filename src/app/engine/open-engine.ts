@@ -3,6 +3,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { Engine } from './engine.ts'
+import { handConfig } from './engine-config.ts'
 import { EngineThread } from './engine-thread.ts'
 import type { LocalEngineParts } from './local-engine.ts'
 import { Quarantine } from './quarantine.ts'
@@ -21,7 +22,8 @@ export async function openEngine({ store, ...parts }: OpenEngineParts): Promise<
   if (workflows !== undefined || !('connect' in store)) {
     // An app whose engine has a thread of its own never loads these modules here.
     const { LocalEngine } = await import('./local-engine.ts')
-    return LocalEngine.load({ store, ...parts })
+    // Nobody beside it tries the runs that may have ended it.
+    return LocalEngine.load({ store, ...parts, config: handConfig({ ...config, suspects: 'when_idle' }) })
   }
   return SupervisedEngine.load({
     config,

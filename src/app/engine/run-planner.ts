@@ -1,6 +1,6 @@
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import { type EffectsMode, type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
+import { type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -11,10 +11,10 @@ import { describeEnd, sumEffects } from '../preview/describe-preview.ts'
 import { type IsolatedProcess, openIsolated, type PreviewedJob } from '../preview/isolated-process.ts'
 import { openReads } from '../preview/planned-files.ts'
 import type { AccountClients } from '../service/account-clients.ts'
-import type { EngineConfig } from './engine-config.ts'
+import type { HandedConfig } from './engine-config.ts'
 
 interface RunPlannerParts {
-  config: Pick<EngineConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'effects'>
+  config: Pick<HandedConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'effects' | 'limits'>
   store: Store
   clock: Clock
   /** For reads only: their calls come after those of workflows that act. */
@@ -48,8 +48,7 @@ export class RunPlanner implements Planner {
 
   constructor(parts: RunPlannerParts) {
     this.#parts = parts
-    const mode: EffectsMode = parts.config.effects ?? 'live'
-    this.acts = mode === 'live'
+    this.acts = parts.config.effects === 'live'
   }
 
   /** Reads since when effects are planned, or live. */

@@ -174,9 +174,7 @@ interface Wanted
 }
 
 /** The settings that an isolated process needs. None is a secret. */
-interface IsolatedConfig
-  extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads'>,
-    Partial<Pick<Config, 'limits'>> {
+interface IsolatedConfig extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'limits'> {
   service?: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
 }
 
@@ -193,8 +191,8 @@ export async function openIsolated(
 ): Promise<IsolatedProcess> {
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
-  const limits = config.limits && { maxSteps: config.limits.steps }
-  const settings = { workflowsDir, trustsReads, guard: config.guardPolicy, ...limits, spellings }
+  const { guardPolicy: guard, limits } = config
+  const settings: Required<IsolatedSettings> = { workflowsDir, trustsReads, guard, maxSteps: limits.steps, spellings }
   return IsolatedProcess.open({ settings, store, ...wanted })
 }
 

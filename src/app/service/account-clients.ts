@@ -34,10 +34,10 @@ interface AccountClientsParts {
   store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount' | 'listAccounts'>
   /** Called at the first call of the default account. */
   defaultAccess: () => Access
-  /** Requests that may start at once. Default: none is set. */
-  burst?: BurstSetting
-  /** Order of the calls that wait for the limit. Default `workflow`. */
-  priority?: Priority
+  /** Requests that may start at once; null: none is set. */
+  burst: BurstSetting
+  /** Order of the calls that wait for the limit. */
+  priority: Priority
   clock: Clock
   random: () => number
   publish: Publish
@@ -144,7 +144,7 @@ export class AccountClients {
       plan,
       ...(burst === null ? {} : { burst }),
       services: storages,
-      ...(priority === undefined ? {} : { priority }),
+      priority,
       retry: { maxWait: MAX_WAIT },
       limiter: this.#limiter,
       clock,

@@ -9,7 +9,7 @@ import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 
 interface OutsideParts {
-  config: Partial<Pick<Config, 'outside' | 'watchEffects'>>
+  config: Required<Pick<Config, 'outside' | 'watchEffects'>>
   store: Pick<Store, 'noteOutside'>
   clock: Pick<Clock, 'now'>
   notices: NoticeBus
@@ -17,9 +17,9 @@ interface OutsideParts {
 
 /** The watch of an engine's thread, which gives keys to the workflows that the project names. */
 export function openOutside({ config, store, clock, notices }: OutsideParts): Outside {
-  const { outside: { keys, processes } = { keys: [], processes: [] }, watchEffects = true } = config
+  const { keys, processes } = config.outside
   keepVariables(() => giveVariables(keys))
-  return new Outside({ store, clock, publish: notices.publish, processes, tells: watchEffects })
+  return new Outside({ store, clock, publish: notices.publish, processes, tells: config.watchEffects })
 }
 
 /** Ends the answers of an engine: what runs in its thread after it has no keys. */

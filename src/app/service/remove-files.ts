@@ -2,7 +2,6 @@ import type { Removal, SeenFile } from '../../admin/ports/surroundings.ts'
 import { describeError } from '../../core/errors.ts'
 import type { FileState } from '../../core/safety/effect.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../core/safety/stop.ts'
-import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import type { EndByHand } from '../../core/store/effects.ts'
 import { listSwitches } from '../../core/store/list-switches.ts'
@@ -79,8 +78,7 @@ function describeStop(stop: EffectStop): Outcome {
 interface Hand {
   actor: string
   reason: string | null
-  /** Default `default`. */
-  account?: string
+  account: string
 }
 
 type HandStore = Pick<Store, 'beginByHand' | 'endByHand' | 'listStops' | 'listActions'>
@@ -90,12 +88,12 @@ const PLANNING = 'with UPSHOT_EFFECTS=plan nothing acts'
 /** Writes the deletes of a person into the ledger, and obeys the stops. */
 export class HandLedger {
   readonly #store: HandStore
-  readonly #who: { actor: string; reason: string | null; account: string }
+  readonly #who: Hand
   readonly #clock: Pick<Clock, 'now'>
 
-  constructor(store: HandStore, { actor, reason, account = DEFAULT_ACCOUNT }: Hand, clock: Pick<Clock, 'now'>) {
+  constructor(store: HandStore, who: Hand, clock: Pick<Clock, 'now'>) {
     this.#store = store
-    this.#who = { actor, reason, account }
+    this.#who = who
     this.#clock = clock
   }
 

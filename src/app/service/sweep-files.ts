@@ -6,8 +6,8 @@ import type { SweptFiles } from '../../schedule/sweep/sweep-parts.ts'
 import { findAccess } from './access-to.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 
-/** Each call is one request, which waits behind those of workflows. */
-const ONE_REQUEST = { retry: { attempts: 1 }, priority: 'background' } as const
+/** Each call is one request. */
+const ONE_REQUEST = { retry: { attempts: 1 } }
 
 /** The Files API as sweeps use it. Its modules are loaded with the first sweep. */
 export function sweepFiles(
@@ -20,7 +20,13 @@ export function sweepFiles(
       import('../../files/call/decide-resend.ts'),
     ])
     const defaultAccess = () => findAccess(config, embedded())
-    const clients = new AccountClients({ ...parts, defaultAccess, burst: config.files.burst, random: Math.random })
+    const clients = new AccountClients({
+      ...parts,
+      defaultAccess,
+      burst: config.files.burst,
+      priority: 'background',
+      random: Math.random,
+    })
     return { clients, isProvenMissing }
   }
   let opened: ReturnType<typeof open> | null = null

@@ -19,8 +19,8 @@ interface AlertParts extends Omit<LookParts, 'previewShadows'> {
   plan: AlertPlan
   /** Address of the dashboard for links; null where nothing tells. */
   base: string | null
-  /** Previews shadows until the signal aborts. Default: nothing does. */
-  openShadows?: (signal: AbortSignal) => PreviewShadows
+  /** Previews shadows until the signal aborts. */
+  openShadows: (signal: AbortSignal) => PreviewShadows
 }
 
 /**
@@ -35,7 +35,7 @@ export class AlertWatch {
 
   constructor({ openShadows, ...parts }: AlertParts) {
     const { signal } = this.#abort
-    this.#parts = { ...parts, ...(openShadows && { previewShadows: openShadows(signal) }) }
+    this.#parts = { ...parts, previewShadows: openShadows(signal) }
   }
 
   start(): void {

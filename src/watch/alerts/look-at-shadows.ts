@@ -40,7 +40,7 @@ interface Position {
 
 /** Backtests of the runs of each minute with the shadows of their workflows. */
 export async function lookAtShadows(
-  { previewShadows = () => null }: { previewShadows?: PreviewShadows },
+  { previewShadows }: { previewShadows: PreviewShadows },
   { name, workflow }: AlertRule,
   position: string | null,
   now: number,

@@ -18,8 +18,7 @@ export interface LookParts {
   store: ReadStore
   /** Used share of the disk of the database, from 0 to 1; null where nothing tells. */
   readDiskUse: () => Promise<number | null>
-  /** Default: shadows are not previewed. */
-  previewShadows?: PreviewShadows
+  previewShadows: PreviewShadows
 }
 
 /** A look of a rule at the store, bounded and on an index. */

@@ -1,16 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { handConfig } from '../../../src/app/engine/engine-config.ts'
 import { RunPlanner } from '../../../src/app/engine/run-planner.ts'
 import { settleEffects } from '../../../src/app/engine/start/settle-start.ts'
 import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
-import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import type { EffectsMode } from '../../../src/core/safety/stop.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { eventBody, NOW } from '../../support/fixtures.ts'
 import { DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { testConfig } from '../../support/test-config.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 /** A planner of one workflow, whose code blocks its process for the event `evt_bad`. */
@@ -39,7 +40,7 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ ev
     store,
     clock,
     ...parts,
-    config: { workflowsDir, guardPolicy: DEFAULT_POLICY, effects },
+    config: handConfig({ ...testConfig(workflowsDir), workflowsDir, effects }),
     clients: {
       clientOf: () => Promise.reject(new Error('no files here')),
       spellingsOf: () => ({}),

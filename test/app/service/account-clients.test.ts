@@ -8,7 +8,7 @@ import { openTestStore } from '../../support/test-store.ts'
 test('the client of an account keeps to the permit of each delete', async () => {
   const { sandbox, service } = await startService({ plan: 'enterprise', clock: 'real' })
   const parts = { store: openTestStore(), defaultAccess: () => service, clock: systemClock, random: Math.random }
-  const clients = new AccountClients({ ...parts, publish: () => {} })
+  const clients = new AccountClients({ ...parts, burst: null, priority: 'workflow', publish: () => {} })
   const told: unknown[] = []
   const permit: DeletePermit = {
     expect: { path: '/a.txt', bytes: 7, modifiedAt: null },

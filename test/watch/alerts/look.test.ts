@@ -15,7 +15,12 @@ const DAY = 24 * HOUR
 function looker(store: Store, part: Partial<AlertRule>, diskUse: number | null = null) {
   const rule = { ...RULE, ...part }
   return (now: number, position: string | null = null) =>
-    lookFor({ store, readDiskUse: async () => diskUse }, rule, { position, topics: [] }, now)
+    lookFor(
+      { store, readDiskUse: async () => diskUse, previewShadows: () => null },
+      rule,
+      { position, topics: [] },
+      now,
+    )
 }
 
 test('a new rule begins with the failures after it, and every later one is found once', async ({ store }) => {

@@ -2,12 +2,14 @@ import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/client/index.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { describeBroken } from '../../../core/runs/workflow-record.ts'
+import { readIso } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../command-clock.ts'
 import { call } from '../../open/operations.ts'
-import { formatMoment } from '../../terminal/format-value.ts'
+import { formatAge, formatMoment } from '../../terminal/format-value.ts'
 import { describeSweepView } from '../events/losses/sweep-view.ts'
 
-type System = AnswerOf<'GET /system'>
+type Process = AnswerOf<'GET /system'>['processes'][number]
 
 /** `upshot status`: exits with 6 where nothing is ready, with 7 where an event was lost lately. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -41,9 +43,11 @@ export function define(command: Command, { out, project }: Cli): void {
   )
 }
 
-function describeProcess({ pid, role, version, startedAt, receiverUrl, adminUrl }: System['processes'][number]) {
+/** One that was killed counts as silent only after a while; until then, its last beat tells. */
+function describeProcess({ pid, role, version, startedAt, seenAt, receiverUrl, adminUrl }: Process) {
+  const [since, silence] = [formatMoment(startedAt), formatAge(readIso(seenAt), commandClock.now())]
   return [
-    `  process   ${pid}, role ${role}, version ${version}, since ${formatMoment(startedAt)}`,
+    `  process   ${pid}, role ${role}, version ${version}, since ${since}, last seen ${silence} ago`,
     ...(receiverUrl === null ? [] : [`  receiver  ${receiverUrl}`]),
     `  admin     ${adminUrl}`,
   ]

@@ -36,7 +36,8 @@ test('status fails where no process runs, and does not trust one that crashed', 
   const refused = { exit: 6, json: { ok: false, error: { code: 'not_running' } } }
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
   const crashed = { id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0', adminUrl: gone, receiverUrl: gone, broken: [] }
-  await store.beatProcess({ ...crashed, startedAt: Date.now(), seenAt: Date.now() })
+  await store.beatProcess({ ...crashed, startedAt: Date.now(), seenAt: Date.now() - 21_500 })
+  expect((await runHere(dataDir, ['status'])).stdout).toMatch(/process {3}1, role all, .*, last seen 2[1-9] s ago\n/)
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })

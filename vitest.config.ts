@@ -7,7 +7,7 @@ export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
   'test/app/backtest/{line-mutants,samples}.test.ts',
   'test/app/engine/run-planner.test.ts',
-  'test/app/preview/{plan-is-dry,reads}.test.ts',
+  'test/app/preview/{lasting-process,plan-is-dry,reads}.test.ts',
   'test/cli/commands/app/{dev,rehearse/*}.test.ts',
   'test/cli/commands/runs/test.test.ts',
   'test/cli/commands/safety/approvals-ahead.test.ts',

@@ -1,14 +1,15 @@
-import { describeError, UpshotError } from '../../core/errors.ts'
+import { UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import { PREVIEWED_NOTHING, whyOf } from '../../engine/preview/previewed.ts'
+import { whyOf } from '../../engine/preview/previewed.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
 import { describeEnd, sumEffects } from '../preview/describe-preview.ts'
 import { type IsolatedProcess, openIsolated, type PreviewedJob } from '../preview/isolated-process.ts'
+import { failedPreview, isEndOfProcess } from '../preview/lasting-process.ts'
 import { openReads } from '../preview/planned-files.ts'
 import type { AccountClients } from '../service/account-clients.ts'
 import type { HandedConfig } from './engine-config.ts'
@@ -108,7 +109,7 @@ export class RunPlanner implements Planner {
     const turn = this.#alone.then(async () => {
       const isolated = await this.#open()
       const plan = await this.#preview(isolated, run).finally(() => this.#close(isolated))
-      return plan ?? failed(new Error('The code ended the process that planned it, or blocked it.'))
+      return plan ?? failedPreview(new Error('The code ended the process that planned it, or blocked it.'))
     })
     this.#alone = turn.catch(() => {})
     return turn
@@ -119,10 +120,10 @@ export class RunPlanner implements Planner {
     const { store, clock, longestMs = MAX_MS } = this.#parts
     const use = await store.listGuardUse(clock.now())
     const late = Promise.withResolvers<PreviewedJob>()
-    const timer = setTimeout(() => late.resolve(failed(new Error(TOO_LONG))), longestMs)
+    const timer = setTimeout(() => late.resolve(failedPreview(new Error(TOO_LONG))), longestMs)
     const plan = isolated
       .previewOne({ claim, steps: [] }, { readsLive: true, plans: { use, borrows: true } })
-      .catch((error: unknown) => (isEndOfProcess(error) ? null : failed(error)))
+      .catch((error: unknown) => (isEndOfProcess(error) ? null : failedPreview(error)))
     return Promise.race([plan, late.promise]).finally(() => clearTimeout(timer))
   }
 
@@ -143,15 +144,6 @@ export class RunPlanner implements Planner {
     this.#opened.add(isolated)
     return isolated
   }
-}
-
-function isEndOfProcess(error: unknown): boolean {
-  return error instanceof UpshotError && error.code === 'internal'
-}
-
-function failed(error: unknown): PreviewedJob {
-  const end = { kind: 'failed', error: describeError(error) } as const
-  return { ...PREVIEWED_NOTHING, end, isSteady: true, undeclared: [] }
 }
 
 /** How the run would end and what it would do, in a sentence without its subject. */

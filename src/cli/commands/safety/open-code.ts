@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { IsolatedProcess, openIsolated } from '../../../app/preview/isolated-process.ts'
+import type { LastingProcess } from '../../../app/preview/lasting-process.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
@@ -38,27 +39,41 @@ export const NO_STORE: Pick<
 }
 
 /** Opens an isolated process with the author's code, and names the modules that it cannot load. */
-export async function openCode(
+export async function openCode(out: Cli['out'], wanted: Wanted): Promise<IsolatedProcess> {
+  return noteBroken(out, wanted, await (await findOpening(out, wanted))())
+}
+
+/** The same for many recorded runs: one that ends or blocks its process fails by itself. */
+export async function openLasting(out: Cli['out'], wanted: Wanted): Promise<LastingProcess> {
+  const { LastingProcess } = await import('../../../app/preview/lasting-process.ts')
+  return noteBroken(out, wanted, await LastingProcess.open(await findOpening(out, wanted)))
+}
+
+async function findOpening(
   out: Cli['out'],
-  { store, config, workflows, module, readFiles, trustReads }: Wanted,
-): Promise<IsolatedProcess> {
+  { store, config, workflows, readFiles, trustReads }: Wanted,
+): Promise<() => Promise<IsolatedProcess>> {
   // Loaded here, so that `--help` does not wait for it.
   const { openIsolated } = await import('../../../app/preview/isolated-process.ts')
-  const isolated = await openIsolated(store, config, {
-    onPrint: (text) => out.detail(text.trimEnd()),
+  const options = {
+    onPrint: (text: string) => out.detail(text.trimEnd()),
     ...(readFiles && { readFiles }),
     ...(trustReads === undefined ? {} : { trustsReads: trustReads }),
     ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
-  })
-  for (const { file, error } of isolated.code.broken) {
-    out.note(`${module ?? file} cannot be loaded: ${formatFailure(error)}`)
   }
-  return isolated
+  return () => openIsolated(store, config, options)
 }
 
-/** The same, and throws `not_found` where the code has no such workflow. */
-export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Wanted): Promise<IsolatedProcess> {
-  const isolated = await openCode(out, wanted)
+function noteBroken<T extends Pick<IsolatedProcess, 'code'>>(out: Cli['out'], { module }: Wanted, opened: T): T {
+  for (const { file, error } of opened.code.broken) {
+    out.note(`${module ?? file} cannot be loaded: ${formatFailure(error)}`)
+  }
+  return opened
+}
+
+/** As `openLasting`, and throws `not_found` where the code has no such workflow. */
+export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Wanted): Promise<LastingProcess> {
+  const isolated = await openLasting(out, wanted)
   const { broken, workflows: found } = isolated.code
   if (found.some(({ id }) => id === workflow)) return isolated
   await isolated[Symbol.asyncDispose]()

@@ -3,7 +3,7 @@ import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
-import { openCode } from '../open-code.ts'
+import { openLasting } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { writeReport } from './report-differences.ts'
@@ -26,7 +26,7 @@ export function backtestUnfinished(
     const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
     const { listMisfits } = await import('../../../../app/backtest/check-unfinished.ts')
     const signal = onInterrupt()
-    await using isolated = await openCode(out, { store, config, workflows })
+    await using isolated = await openLasting(out, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })
     const onPreviewed = (count: number) => progress.set(count)
     const checked = await checkUnfinished(store, isolated, { workflow, now: commandClock.now(), signal, onPreviewed })

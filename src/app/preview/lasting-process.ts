@@ -31,7 +31,7 @@ export class LastingProcess implements AsyncDisposable {
     this.settings = first.settings
   }
 
-  /** As that of an isolated process. Throws `internal` once more than ten runs have ended theirs. */
+  /** As that of an isolated process. Throws `internal` once over ten runs have ended theirs. */
   async preview(jobs: readonly PreviewJob[], rules: PreviewRules): Promise<PreviewedJob[]> {
     this.#shared ??= this.#begin()
     const shared = this.#shared

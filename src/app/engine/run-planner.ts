@@ -18,7 +18,7 @@ interface RunPlannerParts {
   config: Pick<HandedConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'effects' | 'limits'>
   store: Store
   clock: Clock
-  /** For reads only: their calls come after those of workflows that act. */
+  /** For reads only. */
   clients: Pick<AccountClients, 'clientOf' | 'spellingsOf' | 'stop'>
   /** Longest time without an answer before code counts as blocking its process. Default 30 s. */
   patienceMs?: number

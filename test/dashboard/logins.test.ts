@@ -74,3 +74,16 @@ inBrowser(`a login leads to the page that was asked for, and each tab follows it
   await other.getByRole('button', { name: 'Log out' }).click()
   for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Log in to Upshot' }).waitFor()
 })
+
+inBrowser(`a link that is opened while logged in replaces the login, and a used one says so${label}`, async () => {
+  const { page, login, makeLink } = await open()
+  await login(page, 'admin')
+  const link = await makeLink('viewer')
+  await page.goto(link)
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await page.goto(link)
+  await page.getByText(/You are logged in as .*, with the role viewer/).waitFor()
+  await page.getByRole('alert').waitFor()
+  await page.getByRole('link', { name: 'Stay so' }).click()
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+})

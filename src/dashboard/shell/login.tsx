@@ -1,15 +1,24 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { type ApiError, call, pageKey } from '../api/client.ts'
 import { useApi } from '../api/use-api.ts'
 import { ProblemNote } from '../parts/messages.tsx'
 import type { Session } from '../state/session.ts'
 
-/** The page of somebody who is not logged in. It leads to the page that was asked for. */
-export function Login() {
+/**
+ * The page of somebody who is not logged in. It leads to the page that was asked for. `session`: of
+ * somebody who opened a link while logged in, which the link replaces.
+ */
+export function Login({ session }: { session?: Session }) {
   return (
     <main className="login">
       <h1>Log in to Upshot</h1>
+      {session && (
+        <p>
+          You are logged in as {session.name}, with the role {session.role}. <Link href="/">Stay so</Link>
+        </p>
+      )}
       <LoginForm />
     </main>
   )

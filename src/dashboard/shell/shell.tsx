@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type ApiError, call, pageKey } from '../api/client.ts'
 import { FeedContext, useLiveFeed } from '../api/live.ts'
@@ -21,9 +21,13 @@ export function Shell({ children }: { children: ReactNode }) {
   const session = useApi('GET /session', {})
   const { data, error, refetch } = session
   useEffect(() => pageKey.watch(() => void refetch()), [refetch])
+  const [path] = useLocation()
+  // That of the link which opened the page: the skip link has one, too.
+  const [code] = useState(() => location.hash)
   const isOut = error?.problem.status === 401
   if (isOut && (!data || pageKey.read() === null)) return <Login />
   if (!data) return error ? <Silence session={session} /> : <main className="login" aria-busy="true" />
+  if (path === '/login' && code !== '') return <Login session={data} />
   return (
     <SessionContext value={data}>
       <Toasts>

@@ -19,8 +19,8 @@ export interface ResendPolicy {
   maxWaitMs: number
 }
 
-/** `throttled`: resend only after a 429, which proves that the service did nothing. */
-export type Resend = 'any' | 'throttled'
+/** `never`: the caller has to look first, after a 429 as well. */
+export type Resend = 'any' | 'never'
 
 type ResendDecision = { kind: 'resend'; at: number; isThrottled: boolean } | { kind: 'give_up' }
 
@@ -47,8 +47,7 @@ export function decideResend(tried: {
 }): ResendDecision {
   const { error, policy, now } = tried
   const isThrottled = error instanceof RateLimitError
-  const mayResend = isThrottled || (tried.resend === 'any' && isTransient(error))
-  if (!mayResend || tried.tries >= policy.attempts) return { kind: 'give_up' }
+  if (tried.resend === 'never' || !isTransient(error) || tried.tries >= policy.attempts) return { kind: 'give_up' }
   if (error instanceof ProtocolError && tried.unreadable > 1) return { kind: 'give_up' }
   const earliest = Math.max(now, error.retryAt ?? now)
   const ceilingMs = Math.min(policy.capMs, policy.baseMs * 2 ** (tried.tries - 1))

@@ -76,7 +76,7 @@ async function sendDelete(
   { beforeSend }: DeleteRequest,
 ): Promise<DeleteOutcome | { doubt: FilesError | null }> {
   try {
-    const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
+    const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'never', beforeSend })
     return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
   } catch (error) {
     // Some services say so to a key that may not delete: the look before has found the entry.
@@ -132,11 +132,14 @@ export async function canDelete(parts: ClientParts, call: Call): Promise<boolean
   }
 }
 
-/** Whether the service may have deleted the entry in spite of this failure. */
+/**
+ * Whether this failure needs another look: the service may have deleted the entry. After a 429, it
+ * may change during the pause.
+ */
 function isDoubtful(error: unknown): error is FilesError {
   // A reply that cannot be read may follow a delete, even where no other attempt could read it.
   if (error instanceof ProtocolError) return true
-  return error instanceof FilesError && isTransient(error) && error.name !== 'RateLimitError'
+  return error instanceof FilesError && isTransient(error)
 }
 
 /** A `NotFoundError` is the service's proof that there is no entry. */

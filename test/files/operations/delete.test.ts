@@ -49,6 +49,7 @@ const LOOKS = 'GET DELETE GET GET GET'
 const OTHER = ok(entry('a', { size: 9 }))
 const TOUCHED = ok(entry('a', { modifiedAt: '2026-01-03T00:00:00.000Z' }))
 const SAME_MOMENT = ok(entry('a', { modifiedAt: '2026-01-02T01:00:00+01:00' }))
+const THROTTLED = failure(429, 'rate_limit_exceeded', { 'retry-after': '3' })
 const LONG_WAIT = text(503, '', { 'retry-after': '600' })
 const NO_PAGE = text(404, '<html>no such page</html>')
 const BROKEN = { name: 'ConnectionError', operation: 'delete' }
@@ -120,16 +121,21 @@ test.each(CASES)('delete() and %s', async (_name, replies, says, asks, options, 
   expect(requests).toBe(asks)
 })
 
-test('delete() is sent again after a 429, which proves that nothing was deleted', async () => {
-  const { result, requests, pauses } = await deleteWith([
-    THERE,
-    failure(429, 'rate_limit_exceeded', { 'retry-after': '3' }),
-    MISSING,
-    MISSING,
-  ])
-  expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
-  expect(requests).toBe('GET DELETE DELETE GET')
+test.each([
+  ['as it was', [THERE, DELETED], { outcome: 'deleted', proof: 'reply' }, 'GET DELETE GET DELETE'],
+  ['changed', [OTHER], { outcome: 'changed', proof: 'verified' }, 'GET DELETE GET'],
+  ['gone', [MISSING], { outcome: 'already_gone', proof: 'verified' }, 'GET DELETE GET'],
+])('delete() after the pause of a 429 looks again, and finds the entry %s', async (_name, replies, outcome, asks) => {
+  const { result, requests, pauses } = await deleteWith([THERE, THROTTLED, ...replies])
+  expect(result).toEqual(outcome)
+  expect(requests).toBe(asks)
   expect(pauses).toEqual([3_000])
+})
+
+test('delete() whose last try gets a 429 fails with it, without another look', async () => {
+  const { result, requests } = await deleteWith([THERE, THROTTLED], {}, { retry: { attempts: 1 } })
+  expect(result).toMatchObject({ name: 'RateLimitError' })
+  expect(requests).toBe('GET DELETE')
 })
 
 test('delete() reads the entry no earlier than the server allows', async () => {

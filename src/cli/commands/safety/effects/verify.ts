@@ -68,7 +68,7 @@ function describe(report: Report): string[] {
     anchored === null
       ? `no anchor${anchors === 0 ? ' was given' : ` of ${anchors} fits`}: an end that was cut off cannot be seen`
       : `anchored up to row ${anchored.last} (${formatMoment(anchored.at)}); ${rows(sinceAnchor)} sealed since`,
-    ...(unsealed === 0 ? [] : [`${rows(unsealed)} have no seal yet`]),
+    ...(unsealed === 0 ? [] : [`${rows(unsealed)} without a seal yet`]),
     ...(report.erased === 0 ? [] : [`people erased text of ${rows(report.erased)}; the rest is as it was sealed`]),
     ...describeWords(report),
     ...describeGrants(report),

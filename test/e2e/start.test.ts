@@ -8,17 +8,25 @@ import { startProcess } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
+/** Code knows it from elsewhere, as it is in no variable that code is given. */
+const SECRET_KEY = Buffer.alloc(32, 'canary').toString('base64')
 const hello = `import { defineWorkflow } from '${DOOR}'
-export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
+export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step, log }) => {
+  log.info('the key is ${SECRET_KEY}')
+  return step.run('greet', () => 'hello')
+} })`
 
 test('an app without configuration runs the sample files and drains on SIGTERM', async () => {
-  const started = startProcess({ 'hello.workflow.ts': hello }, { UPSHOT_PUBLIC_ULR: 'https://here.example' })
+  const variables = { UPSHOT_PUBLIC_ULR: 'https://here.example', UPSHOT_SECRET_KEY: SECRET_KEY }
+  const started = startProcess({ 'hello.workflow.ts': hello }, variables)
   const unknown = 'the variable UPSHOT_PUBLIC_ULR is not known and does nothing; UPSHOT_PUBLIC_URL is'
   await started.line((line) => line.level === 'warn' && line.message === unknown)
   await started.line((line) => line.message === 'started')
   await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
+  await started.line(({ message }) => String(message).startsWith('the key is '))
   started.child.kill('SIGTERM')
   expect(await started.exited).toEqual({ code: 0, signal: null })
+  expect(JSON.stringify(started.lines)).not.toContain(SECRET_KEY)
   expect(started.lines.at(-1)).toMatchObject({ message: 'stopped' })
   expect(started.errors()).toBe('')
 })

@@ -2,6 +2,7 @@ import { type FilesError, ProtocolError } from '../errors.ts'
 import { exchange, limitUntil, type Outgoing } from '../http/exchange.ts'
 import { readText } from '../http/read-body.ts'
 import { type HttpReply, type Transport, toTransportError } from '../http/transport.ts'
+import type { Priority } from '../limit/limiter-store.ts'
 import { type Pagination, parseReply } from '../reply/parse-reply.ts'
 import { describeTypes, requestIdOf, toReplyError, typesOf } from '../reply/reply-error.ts'
 import { parseCount } from '../reply/wait-hint.ts'
@@ -16,6 +17,8 @@ export interface ApiRequest {
   /** Sent as JSON. */
   body?: Record<string, unknown>
   resend: Resend
+  /** Order among those that wait for the limit. Default: that of the call. */
+  priority?: Priority
   /** Called when the limit lets it go, before it is sent; an error that it throws ends the call. */
   beforeSend?: (() => Promise<void>) | undefined
 }

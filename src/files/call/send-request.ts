@@ -1,4 +1,5 @@
 import { AuthenticationError, FilesError, RateLimitError } from '../errors.ts'
+import type { Priority } from '../limit/limiter-store.ts'
 import type { Secret } from '../secret.ts'
 import { type ApiRequest, attempt, type Reply } from './attempt.ts'
 import { type Call, factsOf, noteAttempt, reasonOf } from './call.ts'
@@ -42,7 +43,7 @@ async function tryOnce(
   const { clock } = parts.settings
   const limiter = parts.limiterOf(key)
   const queuedAt = clock.now()
-  const { isProbe } = await enterLimiter(parts, call, key)
+  const { isProbe } = await enterLimiter(parts, call, { key, priority: request.priority ?? call.priority })
   try {
     if (request.beforeSend) await unlessAborted(call.signal, request.beforeSend())
   } catch (error) {
@@ -60,11 +61,15 @@ async function tryOnce(
   return outcome
 }
 
-function enterLimiter(parts: ClientParts, call: Call, key: Secret): Promise<{ isProbe: boolean }> {
+function enterLimiter(
+  parts: ClientParts,
+  call: Call,
+  { key, priority }: { key: Secret; priority: Priority },
+): Promise<{ isProbe: boolean }> {
   const { clock, retry } = parts.settings
   const { operation, service } = call
   return parts.limiterOf(key).enter({
-    priority: call.priority,
+    priority,
     signal: call.signal,
     latestAt: Math.min(clock.now() + retry.maxWaitMs, call.deadlineAt),
     facts: factsOf(call),

@@ -76,7 +76,9 @@ async function sendDelete(
   { beforeSend }: DeleteRequest,
 ): Promise<DeleteOutcome | { doubt: FilesError | null }> {
   try {
-    const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'never', beforeSend })
+    // It goes before the looks of other calls: the entry may change while it waits for the limit.
+    const priority = 'interactive'
+    const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'never', priority, beforeSend })
     return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
   } catch (error) {
     // Some services say so to a key that may not delete: the look before has found the entry.

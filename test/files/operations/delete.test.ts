@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { DeleteRequest, FilesClientOptions } from '../../../src/files/index.ts'
 import { entry, REF } from '../support/entries.ts'
 import { failure, json, ok, type Reply, reset, ScriptedServer, test, text } from '../support/scripted-server.ts'
@@ -202,4 +202,24 @@ test('a look asks caches on the way for the entry as it is now', async ({ server
   server.script(THERE)
   await testClient({ baseUrl: server.baseUrl }).files.get(REF)
   expect(server.seen[0]?.headers['cache-control']).toBe('no-cache')
+})
+
+test('a delete goes before the looks of other calls, which wait for the limit as well', async () => {
+  await using server = await ScriptedServer.start()
+  server.otherwise((response, seen) => {
+    const reply = seen.method === 'GET' ? ok(entry(seen.path.endsWith('/a') ? 'a' : 'b')) : DELETED
+    reply(response, seen)
+  })
+  const options = { plan: 1, retry: { maxWait: '10m' }, skipPauses: false } as const
+  const { files, clock, lines } = testClient({ baseUrl: server.baseUrl, ...options })
+  const deletes = Promise.allSettled(['a', 'b'].map((id) => files.delete({ ...REF, id })))
+  const waits = () => lines.flatMap((line) => (line.kind === 'wait' ? [line.until] : []))
+  await server.received(1)
+  // The look at b waits, and then the delete of a.
+  await vi.waitFor(() => expect(waits().length).toBeGreaterThan(1))
+  clock.set(waits().at(-1) ?? 0)
+  await server.received(2)
+  expect(server.seen.map(({ method, path }) => `${method} ${path.at(-1)}`)).toEqual(['GET a', 'DELETE a'])
+  await files.stop()
+  await deletes
 })

@@ -109,7 +109,7 @@ test.each(Object.entries(HARM))(
     const isEnd = ({ message, runs }: Record<string, unknown>) =>
       message === 'the engine ended and is started again' && String(runs) !== ''
     const ended = started.lines.filter(isEnd)
-    expect(ended.every((line) => line.cause === cause)).toBe(true)
+    expect(ended.map((line) => line.cause)).toEqual(ended.map(() => cause))
     // Its first death names all that were at work, the later ones the guilty run alone.
     expect(ended[0]?.runs).toContain(`${guilty} (guilty)`)
     expect(String(ended[0]?.runs).split(',').length).toBeGreaterThan(NEIGHBOURS)

@@ -182,8 +182,9 @@ export interface DeletePermit {
   onSeen?: (before: FileBefore) => void
 }
 
-/** One object, so that whoever hands it on leaves nothing out. */
+/** One attempt of a call. A wrapper hands it on whole. */
 export interface CallAttempt {
+  /** Ends the attempt. */
   signal: AbortSignal
   /** The attempt of a step that the call belongs to; left out outside a run. */
   caller?: Caller | undefined

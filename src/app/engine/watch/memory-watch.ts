@@ -105,11 +105,10 @@ export class MemoryWatch {
     const { thread, changed } = this.#parts
     using question = new Question(thread.threadId)
     const [found] = await Promise.all([
-      isHeld ? question.ask<CodeAtWork>('codeAtWork') : null,
+      isHeld ? this.#findHolder(question) : null,
       // Garbage may fill it.
       this.#isShort && !first.isBeyond ? null : question.collect(),
     ])
-    if (found) this.#holder = { found, beat: thread.beat }
     const use = await this.#measure()
     if (this.#isStopped) return
     if (use.isBeyond) return thread.end(describeFull(use, found))
@@ -117,6 +116,13 @@ export class MemoryWatch {
     this.#isShort = true
     const { of, bytes, most } = use
     changed({ of, bytes, most, at: found?.place ?? null })
+  }
+
+  /** The code that holds the loop. It is kept at once: V8 may end the thread before the rest. */
+  async #findHolder(question: Question): Promise<CodeAtWork | null> {
+    const found = await question.ask<CodeAtWork>('codeAtWork')
+    if (found) this.#holder = { found, beat: this.#parts.thread.beat }
+    return found
   }
 
   #relax(): void {

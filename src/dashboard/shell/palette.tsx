@@ -74,7 +74,7 @@ function findTargets(text: string, workflows: readonly string[]): Target[] {
   return [...findDirect(words), ...named].slice(0, MAX_TARGETS - 2).concat(findSearches(words))
 }
 
-/** What an id, a path or the name of a file means by itself. */
+/** The page of an id, or the history of a path or a file. */
 function findDirect(words: string): Target[] {
   const word = encodeURIComponent(words)
   if (words.startsWith('run_')) return [{ title: words, hint: 'run', href: `/runs/${word}` }]

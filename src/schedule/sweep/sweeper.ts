@@ -22,6 +22,7 @@ export class Sweeper {
   #cancel = () => {}
   #sweeping: Promise<void> = Promise.resolve()
   #isStopped = false
+  #decidesAt = 0
 
   constructor(plans: readonly SweepPlan[], parts: SweepParts) {
     this.#plans = plans
@@ -41,8 +42,7 @@ export class Sweeper {
 
   async #run(): Promise<void> {
     const { clock } = this.#parts
-    let next = clock.now() + PERIOD_MS
-    await this.#attempt('asking for approvals of made-up events', () => decideHeld(this.#parts))
+    let next = await this.#decide()
     for (const plan of this.#plans) {
       if (this.#isStopped) return
       const where = `sweeping ${plan.storage} of the account ${plan.account}`
@@ -50,6 +50,16 @@ export class Sweeper {
       next = Math.min(next, due ?? next)
     }
     if (!this.#isStopped) this.#cancel = clock.at(Math.max(next, clock.now() + 1), () => this.start())
+  }
+
+  /** Reads all that waits for people, and so not at each request. Resolves with its next moment. */
+  async #decide(): Promise<number> {
+    const now = this.#parts.clock.now()
+    if (this.#decidesAt <= now || this.#decidesAt > now + PERIOD_MS) {
+      const isRest = await this.#attempt('asking for approvals of made-up events', () => decideHeld(this.#parts))
+      this.#decidesAt = isRest ? now : now + PERIOD_MS
+    }
+    return this.#decidesAt
   }
 
   async #attempt<T>(where: string, work: () => Promise<T>): Promise<T | null> {
@@ -131,10 +141,10 @@ const APPROVALS = 100
 
 const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied: 'denied', expired: 'denied' }
 
-/** Carries out what people decided about events to be made up. */
-export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<void> {
+/** Carries out what people decided about events to be made up. True: more is left. */
+export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<boolean> {
   const held = await store.listFindings({ states: ['held'], limit: MAX_FOUND })
-  if (held.length === 0) return
+  if (held.length === 0) return false
   const states = await readItems({ store, clock })
   const decided = held.filter((finding) => NEXT[states.get(nameOf(finding)) ?? 'open'] !== undefined)
   for (const finding of decided.slice(0, FINDINGS)) {
@@ -142,6 +152,7 @@ export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'c
     const to = NEXT[state] as FindingState
     await store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${state}` : null)
   }
+  return decided.length > FINDINGS
 }
 
 /** The newest state of each item: one that has moved is in a later approval, too. */

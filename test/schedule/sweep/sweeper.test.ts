@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deriveId } from '../../../src/core/ids.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
-import { decideHeld } from '../../../src/schedule/sweep/sweeper.ts'
+import { decideHeld, Sweeper } from '../../../src/schedule/sweep/sweeper.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { SweepWorld } from './support/sweep-world.ts'
 
@@ -302,4 +302,31 @@ test('of two processes one sweeps, and the other goes on when it is gone', async
     baseline: 1,
     ended: { fault: null },
   })
+})
+
+test('what waits for people is read every ten seconds, and not at each request of a sweep', async () => {
+  const world = new SweepWorld(openTestStore())
+  for (let n = 0; n < 200; n++) world.add()
+  const counts = { held: 0, requests: 0 }
+  const store: typeof world.store = {
+    ...world.store,
+    listFindings: (query) => {
+      if (query.states?.includes('held')) counts.held += 1
+      return world.store.listFindings(query)
+    },
+  }
+  const list: typeof world.api.list = (query) => {
+    counts.requests += 1
+    return world.api.list(query)
+  }
+  const filesOf = async () => ({ ...world.api, perMinute: 6_000, list })
+  const sweeper = new Sweeper([world.plan], { ...world.parts, store, filesOf })
+  sweeper.start()
+  for (let second = 0; second < 30; second++) {
+    await new Promise(setImmediate)
+    await world.clock.advance(1_000)
+  }
+  await sweeper.stop()
+  expect(counts.requests).toBeGreaterThan(5)
+  expect(counts.held).toBeLessThanOrEqual(4)
 })

@@ -7,7 +7,7 @@ import { type Answer, Empty, Loaded } from '../../parts/messages.tsx'
 import { Card } from '../../parts/page.tsx'
 import { When } from '../../parts/when.tsx'
 
-/** Who may use the app: tokens of programs, and logins of browsers. */
+/** Tokens of programs, and logins of browsers: all that may use the app. */
 export function Access() {
   const tokens = useApi('GET /tokens', {})
   return (

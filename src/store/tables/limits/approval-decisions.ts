@@ -49,13 +49,9 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
       throw new UpshotError('conflict', `The decision of "${decision.actor}" does not count: ${check.fault}.`)
     }
     if (await this.#isReplaced(approval, decision)) {
-      throw new UpshotError(
-        'conflict',
-        `The decision of "${decision.actor}" does not count: a later one replaced it.`,
-        {
-          details: { fix: 'Give another --reason, and sign that.' },
-        },
-      )
+      throw new UpshotError('conflict', `The decision of "${decision.actor}" was replaced by a later one.`, {
+        details: { fix: 'Give another --reason, and sign that.' },
+      })
     }
     if (approval.kind === 'question') requireWhole(approval, item, decision)
     if (decision.verdict === 'approved' && !(await proofs.holds(item))) {

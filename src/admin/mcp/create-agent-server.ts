@@ -149,10 +149,8 @@ function cutText(text: string): string {
 
 /** A refusal in words that a model can act on. */
 export function wrapRefusal({ code, message, details }: UpshotError): ToolAnswer {
-  const { fix, faults } = details
-  const more = Array.isArray(faults) ? faults.map(({ at, fault }) => `${at}: ${fault}`).join('; ') : ''
-  const parts = [`${code}: ${redactUrls(message)}`, more, typeof fix === 'string' ? fix : '']
-  return { ...tell(parts.filter((part) => part !== '').join(' ')), isError: true }
+  const { fix } = details
+  return { ...tell(`${code}: ${redactUrls(message)}${typeof fix === 'string' ? ` ${fix}` : ''}`), isError: true }
 }
 
 function tell(text: string): ToolAnswer {

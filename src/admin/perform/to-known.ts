@@ -3,12 +3,16 @@ import { type ErrorCode, redactUrls, UpshotError } from '../../core/errors.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Problem } from '../contract/route.ts'
 
+/** Faults of one request that are listed. */
+const MAX_FAULTS = 20
+
 /** An error as every door tells it. One that nobody expected says nothing about itself. */
 export function toKnown(error: unknown): UpshotError {
   if (error instanceof UpshotError) return error
   if (error instanceof ZodError) {
     const faults = error.issues.map(({ path, message }) => ({ at: path.join('.') || '(all)', fault: message }))
-    return new UpshotError('invalid_request', 'The request does not have the form that this operation takes.', {
+    const first = faults.slice(0, MAX_FAULTS).map(({ at, fault }) => `${at}: ${fault}`)
+    return new UpshotError('invalid_request', `The request does not fit this operation. ${first.join('; ')}.`, {
       details: { faults },
     })
   }
@@ -18,9 +22,6 @@ export function toKnown(error: unknown): UpshotError {
   if (status === 415) return new UpshotError('invalid_request', 'Send the body as application/json in UTF-8.')
   return new UpshotError('internal', 'The request failed because of a fault in Upshot; its log has the error.')
 }
-
-/** Faults of one request that are listed. */
-const MAX_FAULTS = 20
 
 /** Titles of the codes that an API answers often; others get their code as words. */
 const TITLES: Partial<Record<ErrorCode, string>> = {

@@ -88,10 +88,9 @@ function describeRefusal(
       fix: 'Let an admin make one with "upshot tokens add <name>", and name its file with --token-file.',
     })
   }
-  const faults = (problem.errors ?? []).map(({ at, fault }) => `${at}: ${fault}`).join('; ')
   const other = version !== null && version !== readVersion() && /^(unknown_operation|invalid_request)$/.test(code)
   const versions = other ? ` The server has version ${version}, and this command ${readVersion()}.` : ''
-  return new UpshotError(code as ErrorCode, `${message}${faults === '' ? '' : ` ${faults}.`}${versions}`, {
+  return new UpshotError(code as ErrorCode, `${message}${versions}`, {
     details: {
       ...(other ? { fix: 'Use the version of the server.' } : fix === null ? {} : { fix }),
       ...(problem.retryAt === undefined ? {} : { retryAt: Date.parse(problem.retryAt) }),

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { wrapAnswer, wrapRefusal } from '../../../src/admin/mcp/create-agent-server.ts'
+import { toKnown } from '../../../src/admin/perform/to-known.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 
 const textOf = ({ content }: ReturnType<typeof wrapAnswer>) => content.map(({ text }) => text).join('')
@@ -29,9 +31,12 @@ test('one item that is too large leaves an empty list, and another large answer 
 })
 
 test('a refusal has its code, its faults and the next thing to do', () => {
-  const details = { fix: 'Log in.', faults: [{ at: 'limit', fault: 'too large' }] }
-  expect(wrapRefusal(new UpshotError('forbidden', 'Not you.', { details }))).toEqual({
-    content: [{ type: 'text', text: 'forbidden: Not you. limit: too large Log in.' }],
+  expect(wrapRefusal(new UpshotError('forbidden', 'Not you.', { fix: 'Log in.' }))).toEqual({
+    content: [{ type: 'text', text: 'forbidden: Not you. Log in.' }],
     isError: true,
   })
+  const misfit = toKnown(z.object({ limit: z.int() }).safeParse({ limit: 'x' }).error)
+  expect(textOf(wrapRefusal(misfit))).toMatch(
+    /^invalid_request: The request does not fit this operation\. limit: .+\.$/,
+  )
 })

@@ -37,13 +37,14 @@ export function erase(command: Command, { out, project }: Cli): void {
         using work = showUnstoppable(out, 'Rows searched')
         const foreseen = await call(operations, 'POST /privacy/erase', { body: { ...words, isDryRun: true } }, work)
         work.end()
-        const things = describe(foreseen)
+        const found = describe(foreseen)
+        const { dryRun } = out.given
+        // A dry run prints what it found as its result.
+        const things = dryRun ? [] : found
         const will = `erase this from ${foreseen.rows.toLocaleString('en')} rows, for good`
-        const isConfirmed = foreseen.rows > 0 && (await confirm(out, { will, things, count: foreseen.rows }))
+        const isConfirmed = foreseen.rows > 0 && (await confirm(out, { will, things, isWhole: true }))
         if (!isConfirmed) {
-          out.result({ ...foreseen, dryRun: out.given.dryRun }, () =>
-            out.given.dryRun ? things : ['Nothing was erased.'],
-          )
+          out.result({ ...foreseen, dryRun }, () => (dryRun ? found : ['Nothing was erased.']))
           return
         }
         const answer = await call(operations, 'POST /privacy/erase', { body: { ...words, cancelRuns } }, work)
@@ -84,7 +85,7 @@ same command again: it goes on with what is left.`
 
 /** Folders with code of others, or with the database itself. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.upshot'])
-const DATABASE = /\.db(-wal|-shm)?$/
+const DATABASE = /\.db(-wal|-shm|-open)?$/
 const MAX_BYTES = 64 * 1024 * 1024
 const MAX_FILES = 100
 

@@ -127,14 +127,6 @@ export class App {
     return this.#stopped
   }
 
-  /** False where the run has ended already. */
-  async cancelRun(runId: string, reason: string): Promise<boolean> {
-    const isCanceled = await this.store.cancelRun(runId, reason, this.clock.now())
-    if (!isCanceled) return false
-    this.#engine?.endPass(runId)
-    return true
-  }
-
   /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
     const { receiver, scheduler, pruner, sealer, sweeper, hours, alerts, beat } = this.#parts

@@ -51,7 +51,6 @@ const parent = new Link(post, {
   start: (access: EngineAccess) => answer(async () => (await loading).start(access)),
   stop: () => answer(async () => stop(await loading)),
   wake: async () => (await loading).wake(),
-  endPass: async (run: string) => (await loading).endPass(run),
 })
 catchStrayErrors(notices.publish)
 process.on('exit', () => parent.tell('exiting', findCodeAtWork()))

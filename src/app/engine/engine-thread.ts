@@ -153,10 +153,6 @@ export class EngineThread {
     this.#link.tell('wake')
   }
 
-  endPass(run: string): void {
-    this.#link.tell('endPass', run)
-  }
-
   /** Gives it runs that were claimed for it. */
   receive(arrivals: Arrivals): void {
     this.#thread.postMessage(arrivals)

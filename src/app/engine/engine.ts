@@ -29,7 +29,6 @@ export interface Engine extends DeliveryIntake {
   readonly broken: readonly BrokenModule[]
   /** A hint that there may be something to claim. */
   wake(): void
-  endPass(runId: string): void
   /** Lets the steps at work finish and releases every run. Nothing is written after it resolves. */
   stop(): Promise<void>
 }

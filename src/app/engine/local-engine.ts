@@ -171,12 +171,6 @@ export class LocalEngine implements Engine {
     this.#worker.wake()
   }
 
-  endPass(runId: string): void {
-    this.#worker.endPass(runId)
-    // The canceled run may have held a slot that another run waits for.
-    this.#worker.wake()
-  }
-
   async stop(): Promise<void> {
     this.#watch?.stop()
     await this.#modules?.stop()

@@ -122,10 +122,6 @@ export class SupervisedEngine implements Engine {
     })
   }
 
-  endPass(runId: string): void {
-    if (this.#isAtWork) this.#thread.endPass(runId)
-  }
-
   stop(): Promise<void> {
     this.#stopped ??= Promise.all([this.#stop(), this.#parts.quarantine?.stop()]).then(() => {})
     return this.#stopped

@@ -38,10 +38,6 @@ export class PassCache {
     this.#limits = { fromSteps, max, maxBytes, maxAgeMs }
   }
 
-  get size(): number {
-    return this.#passes.size
-  }
-
   /** Caches a pass that has parked, if another one may go on with its code. */
   add(pass: Pass, workflow: AnyWorkflow): void {
     const { fromSteps, max, maxBytes, maxAgeMs } = this.#limits

@@ -45,10 +45,6 @@ export class Peers {
     this.#maxConnections = maxConnections
   }
 
-  get addresses(): number {
-    return this.#shares.size
-  }
-
   /** Closes a connection beyond the share of its address, or of one that is kept out. */
   join(socket: Socket): void {
     const key = addressKey(socket.remoteAddress)

@@ -191,6 +191,7 @@ function readType(header: string | undefined, body: Buffer): string | null {
 /** Fields are text; where the schema asks for a number or a boolean, theirs is read as such. */
 function readForm(form: URLSearchParams, schema: JsonValue): unknown {
   const properties = isPlainObject(schema) && isPlainObject(schema.properties) ? schema.properties : {}
+  const required = isPlainObject(schema) && Array.isArray(schema.required) ? schema.required : []
   if (isPlainObject(schema) && schema.type !== undefined && schema.type !== 'object')
     return readField(form.get(ONLY_FIELD) ?? '', schema)
   const entries = [...new Set(form.keys())].flatMap((name): [string, unknown][] => {
@@ -198,7 +199,8 @@ function readForm(form: URLSearchParams, schema: JsonValue): unknown {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (others.length > 0) return [[name, [first, ...others]]]
     // A browser sends a field that nobody filled in.
-    if (first === '' && property !== undefined && typeOf(property) !== 'string') return []
+    const mayBeEmpty = property === undefined || (typeOf(property) === 'string' && required.includes(name))
+    if (first === '' && !mayBeEmpty) return []
     return [[name, readField(first, property)]]
   })
   return Object.fromEntries(entries)

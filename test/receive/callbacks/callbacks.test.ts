@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import supertest from 'supertest'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { callbackUrl, type Hook, maskTokens } from '../../../src/core/incoming/hook.ts'
 import { SCHEME_PRESETS, type SignatureScheme } from '../../../src/core/incoming/signature.ts'
 import type { JsonValue } from '../../../src/core/json.ts'
@@ -182,6 +183,56 @@ test('a visit decides nothing: it shows what is asked, and a button that needs n
   expect(pressed.headers['content-security-policy']).toContain("default-src 'none'")
   expect((await supertest(url).get(path)).status).toBe(410)
   expect((await supertest(url).get('/callbacks/none')).status).toBe(404)
+})
+
+const REVIEW = z.object({
+  verdict: z.enum(['clean', 'infected']).describe('What did you find?'),
+  size: z.number(),
+  sure: z.boolean().optional(),
+  next: z.enum(['keep', 'delete']).optional(),
+  mail: z.email().optional(),
+  more: z.array(z.string()).optional(),
+})
+
+test('a page asks for each field that a form can have, and an optional one may stay empty', async () => {
+  const data = JSON.parse(JSON.stringify(z.toJSONSchema(REVIEW, { io: 'input' })))
+  const { url, path, store, send } = await openCallback({ ask: 'Is it clean?', data })
+  const { text } = await supertest(url).get(path)
+  const [, ...fields] = text.split('<label>').map((part) => part.replace(/<\/label>.*/, ''))
+  const choices = (...all: string[]) => all.map((choice) => `<option>${choice}</option>`).join('')
+  expect(fields).toEqual([
+    `What did you find?<select name="verdict" required>${choices('clean', 'infected')}</select>`,
+    'size<input name="size" required type="number" step="any">',
+    `sure<select name="sure">${choices('', 'true', 'false')}</select>`,
+    `next<select name="next">${choices('', 'keep', 'delete')}</select>`,
+    'mail<input name="mail" type="text">',
+  ])
+  const answer = await send('verdict=clean&size=7.5&sure=false&next=&mail=', FORM_TYPE)
+  expect(answer.body).toMatchObject({ success: true })
+  const [event] = await store.listEvents({ limit: 1 })
+  expect(JSON.parse(event?.body ?? '').data.data).toEqual({ verdict: 'clean', size: 7.5, sure: false })
+})
+
+test.each([
+  ['one number', z.number(), '<input name="answer" required type="number" step="any">', 'answer=7', 7],
+  ['yes or no', z.boolean(), '<button name="answer" value="false">false</button>', 'answer=false', false],
+  ['a literal', z.literal('seen'), '<button name="answer" value="seen">seen</button>', 'answer=seen', 'seen'],
+] as const)('a page asks for an answer that is %s', async (_name, schema, control, body, expected) => {
+  const data = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' })))
+  const { url, path, store, send } = await openCallback({ ask: 'Well?', data })
+  expect((await supertest(url).get(path)).text).toContain(control)
+  expect((await send(body, FORM_TYPE)).status).toBe(200)
+  const [event] = await store.listEvents({ limit: 1 })
+  expect(JSON.parse(event?.body ?? '').data.data).toEqual(expected)
+})
+
+test.each([
+  ['a list', z.object({ all: z.array(z.string()) })],
+  ['a choice among numbers', z.object({ one: z.literal([1, 2]) })],
+] as const)('a page has no form where a field needs %s', async (_name, schema) => {
+  const data = JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' })))
+  const { url, path } = await openCallback({ ask: 'Well?', data })
+  expect((await supertest(url).get(path)).text).not.toContain('<form')
 })
 
 test('the page of a hook for a program has no form', async () => {

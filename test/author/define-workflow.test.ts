@@ -43,6 +43,16 @@ describe('defineWorkflow', () => {
       { on: cron('0 3 * * *'), batch: { size: 2, wait: '1s' } },
       /needs a workflow that events start/,
     ],
+    [
+      'a cron workflow that waits for a burst to end',
+      { on: cron('0 3 * * *'), debounce: { wait: '1s' } },
+      /debounce: needs a workflow that events start/,
+    ],
+    [
+      'a batch that an event cancels',
+      { batch: { size: 2, wait: '1s' }, cancelOn: { on: 'file.deleted' } },
+      /cancelOn: cannot be combined with `batch`/,
+    ],
     ['a time limit of nothing', { timeout: { run: 0 } }, /timeout\.run: must be longer than 0/],
     ['an unknown option', { onFailur: run }, /onFailur/],
   ])('defineWorkflow refuses %s and says where', (_, part, message) => {

@@ -70,6 +70,23 @@ test('a request whose caller aborts leaves the queue', async () => {
   expect(names()).toBe('xz')
 })
 
+test('a request that leaves the queue while its start is decided gives the start back', async () => {
+  const memory = memoryLimiterStore()
+  const held = Promise.withResolvers<void>()
+  const store: LimiterStore = { ...memory, save: async (...given) => held.promise.then(() => memory.save(...given)) }
+  const { names, enter } = makeLimiter({ perMinute: 1, store })
+  const caller = new AbortController()
+  const gone = errorOf(enter('x', { signal: caller.signal }))
+  await turn()
+  caller.abort(new Error('no longer'))
+  expect(await gone).toMatchObject({ message: 'no longer' })
+  held.resolve()
+  await turn()
+  void enter('y')
+  await turn()
+  expect(names()).toBe('y')
+})
+
 test('the limiter adopts the limit that the service names, unless its own is final', async () => {
   const learning = makeLimiter({ perMinute: 1, isFinal: false })
   await learning.limiter.report({ ...ANSWERED, limit: 3 })

@@ -49,6 +49,15 @@ test('find() looks twice at a folder of several pages before it says that there 
   expect(await bench.find({ path: '/in/x.txt' })).toMatchObject({ id: 'x' })
 })
 
+test('find() takes none of two entries that have the path, and names both', async () => {
+  await using bench = await start()
+  bench.server.script(ok([entry('a', { path: '/in/x.txt' }), entry('b', { path: '/in/x.txt' })]))
+  expect(await errorOf(bench.find({ path: '/in/x.txt' }))).toMatchObject({
+    name: 'InvalidRequestError',
+    message: expect.stringMatching(/^2 entries have the path \/in\/x\.txt\..*: a, b\.$/),
+  })
+})
+
 test('find() finds a name however its letters are composed', async () => {
   await using bench = await start()
   bench.server.script(ok([entry('a', { path: '/in/a\u0308.txt' })]))

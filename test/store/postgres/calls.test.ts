@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { Call, type Parameter } from '../../../src/store/postgres/database/calls/call.ts'
-import { bigints, booleans, integers, texts, uuids } from '../../../src/store/postgres/database/calls/column.ts'
+import { asJson, bigints, booleans, integers, texts, uuids } from '../../../src/store/postgres/database/calls/column.ts'
 import { MessageBuffer } from '../../../src/store/postgres/database/calls/message-buffer.ts'
 import { Connection } from '../../../src/store/postgres/database/connection.ts'
 
@@ -59,6 +59,17 @@ test('the parameters of a call arrive as they were given', async () => {
       none: true,
     },
   ])
+})
+
+test('rows of a call arrive as JSON, without the characters that text cannot hold', async () => {
+  const call = new Connection(await openSession()).prepareCall(
+    'SELECT * FROM json_to_recordset(?::json) AS given(n integer, words text, inner_text text)',
+  )
+  const given = [
+    { n: 1, words: 'a\0b\ud800c\u{1f600}', inner_text: JSON.stringify({ words: 'a\0b' }) },
+    { n: 2, words: null, inner_text: '\\u0000' },
+  ]
+  expect(await call.all(asJson(given))).toEqual([{ ...given[0], words: 'a\u{fffd}b\u{fffd}c\u{1f600}' }, given[1]])
 })
 
 test('a message is written over the last one, once that was answered', async () => {

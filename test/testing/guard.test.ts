@@ -68,6 +68,25 @@ test('a limit per hour with "wait" goes on by itself when the window has room', 
   expect(await left(t)).toBe(0)
 })
 
+test('a list that is longer than the limit asks people, where it would wait for ever', async () => {
+  const patient = defineWorkflow({
+    id: 'patient',
+    on: 'file.created',
+    guard: { deletes: { perHour: 2 }, over: 'wait' },
+    async run({ files }) {
+      const listing = await files.snapshot({ service: 'storage_a', path: '/in' })
+      return (await files.deleteAll(listing.items, { of: listing })).deleted.length
+    },
+  })
+  await using t = await testbed({ workflows: [patient] })
+  await fill(t, 3)
+  await t.send('file.created')
+  const [approval] = await t.approvals()
+  expect(approval?.items).toHaveLength(3)
+  await t.approve(approval?.id ?? '')
+  expect(t.run(patient)).toMatchObject({ status: 'completed', output: 3 })
+})
+
 test('a limit with "fail" fails the step at once', async () => {
   const strict = tidyWith('strict', { deletes: { perRun: 1 }, over: 'fail' })
   await using t = await testbed({ workflows: [strict] })

@@ -29,8 +29,11 @@ export interface EffectList {
 /** The guard's answer to a list. `reserved`: all of it is counted. */
 export type ListRoom = { kind: 'reserved' } | { kind: 'full'; limit: Limit } | { kind: 'stopped' }
 
-/** Most effects that begin in one commit; a longer list begins in parts. */
-export const MAX_TOGETHER = 250
+/**
+ * Most effects that begin in one commit; a longer list begins in parts. With PostgreSQL, each takes
+ * some messages, and stops and other effects wait meanwhile.
+ */
+export const MAX_TOGETHER = 50
 
 /** The first limit that has no room for the whole group; null where all have. */
 export function findFullOf(group: readonly CountedAsk[], usedOf: (limit: Limit) => number): Limit | null {
@@ -51,8 +54,11 @@ export function findFullIn(shares: readonly EffectShare[], usedOf: (limit: Limit
       sums.set(name, { limit, count: known.count + count, bytes: known.bytes + bytes })
     }
   }
-  const full = [...sums.values()].find(({ limit, ...sum }) => findFull([limit], sum, usedOf) !== null)
-  return full?.limit ?? null
+  for (const { limit, ...sum } of sums.values()) {
+    const full = findFull([limit], sum, usedOf)
+    if (full !== null) return full
+  }
+  return null
 }
 
 /** A group by source, class and limits. */

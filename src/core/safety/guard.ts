@@ -186,13 +186,18 @@ export function measure({ what }: Pick<Limit, 'what'>, size: { count: number; by
   return what === 'bytes' ? size.bytes : size.count
 }
 
-/** The first limit without room for `size` more; null where all have room. */
+/**
+ * The first limit without room for `size` more; null where all have room. Time makes no room for
+ * what is larger than the whole limit, so people decide that.
+ */
 export function findFull(
   limits: readonly Limit[],
   size: { count: number; bytes: number },
   usedOf: (limit: Limit) => number,
 ): Limit | null {
-  return limits.find((limit) => usedOf(limit) + measure(limit, size) > limit.most) ?? null
+  const full = limits.find((limit) => usedOf(limit) + measure(limit, size) > limit.most)
+  if (full === undefined) return null
+  return full.over === 'wait' && measure(full, size) > full.most ? { ...full, over: 'approve' } : full
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { Decision, DecisionResult } from '../../../src/core/safety/approval.ts'
-import { MAX_TOGETHER } from '../../../src/core/safety/effect-group.ts'
 import type { Limit } from '../../../src/core/safety/guard.ts'
 import type { Store } from '../../../src/core/store/store.ts'
+import { MAX_CARRIED } from '../../../src/store/tables/approvals/approval-search.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { deleteAsk } from './begin-delete.ts'
 import { claimNext } from './claim-next.ts'
 
-/** Deletes of a list: three parts. */
-export const SIZE = 2 * MAX_TOGETHER + 10
+/** Deletes of a list, which three commits tell of a decision. */
+export const SIZE = 2 * MAX_CARRIED + 10
 export const OPTIONS = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
 const setting = 'guard.workflow.deletes.perRun'
 

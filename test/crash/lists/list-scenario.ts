@@ -1,17 +1,17 @@
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { EffectPermit } from '../../../src/core/safety/effect.ts'
-import { MAX_TOGETHER } from '../../../src/core/safety/effect-group.ts'
 import type { Limit } from '../../../src/core/safety/guard.ts'
 import { asOperator } from '../../../src/core/store/as-operator.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { askInParts } from '../../../src/engine/steps/guard/ask-in-parts.ts'
+import { MAX_CARRIED } from '../../../src/store/tables/approvals/approval-search.ts'
 import { deleteAsk } from '../../contract/support/begin-delete.ts'
 import { checkpoint, NOW } from '../../support/fixtures.ts'
 
-/** Deletes of each list: three parts. */
-export const SIZE = 2 * MAX_TOGETHER + 10
+/** Deletes of each list: several parts, and three commits that tell of a decision. */
+export const SIZE = 2 * MAX_CARRIED + 10
 /** Deletes of the held list that a person approves. */
-export const APPROVED = MAX_TOGETHER + 5
+export const APPROVED = MAX_CARRIED + 5
 
 const OPTIONS = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
 /** The person who acts in these tests. */

@@ -74,12 +74,13 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     return await this.require(id)
   }
 
-  /** The item of a step that is neither withdrawn nor moved; null where there is none. */
-  readonly findItem = this.readRow<[runId: string, step: string], FoundItem>(
+  /** The items of steps that are neither withdrawn nor moved. The last one of a step counts. */
+  readonly listItems = this.readRows<[runId: string, steps: readonly string[]], FoundItem>(
     `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why, approval.carrying
      FROM approval_item JOIN approval ON approval.id = approval_item.approval
-     WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
-     ORDER BY approval DESC LIMIT 1`,
+     WHERE run_id = ? AND ${this.db.sql.isOneOf('step', 'text')} AND state NOT IN ('withdrawn', 'moved')
+       AND ${IS_ASKED_FOR}
+     ORDER BY approval`,
   )
 
   /** True for the first item of a list with its state. */

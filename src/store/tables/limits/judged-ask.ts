@@ -1,21 +1,32 @@
 import { firstKeyOf } from '../../../core/runs/step.ts'
 import { completeState, type EffectAsk, type EffectPermit, type FileState } from '../../../core/safety/effect.ts'
 import type { CountedAsk } from '../../../core/safety/effect-group.ts'
-import type { EffectSource } from '../../../core/safety/guard.ts'
+import { describeLimit, type EffectSource, type Limit, nextRoomAt } from '../../../core/safety/guard.ts'
 import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { type FoundItem, readAsked, stateOf } from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { Bonds } from '../runs/step-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
 
 /** An ask with the answer that needs no limit; null where the limits decide. */
 export interface JudgedAsk extends CountedAsk {
   permit: EffectPermit | null
+  /** True where people were asked before. */
+  wasAsked: boolean
+}
+
+/** Words on the steps of asks, and those that have begun, as they are judged. */
+interface KnownSteps {
+  /** By step. */
+  items: ReadonlyMap<string, FoundItem>
+  begun: ReadonlySet<string>
 }
 
 /** Facts that a judgment of an ask rests on, beside the ask. */
 export interface JudgeParts extends Pick<AskOptions, 'now' | 'needs'> {
   inForce: readonly EffectStop[]
+  known: KnownSteps
   /** Sources of the same list: a stop of one of them holds all. */
   beside?: readonly EffectSource[]
 }
@@ -24,18 +35,25 @@ export function findStop(inForce: readonly EffectStop[], sources: readonly Effec
   return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
 }
 
-/** The word about a step's effect. A no to a file is also for its later deletes in the run. */
-export async function findWord(
-  approvals: ApprovalTable,
+export async function readKnown(
+  { approvals, effects }: { approvals: ApprovalTable; effects: EffectTable },
   runId: string,
-  { class: kind, step }: EffectAsk,
-): Promise<FoundItem | null> {
-  const find = async (key: string) => {
-    const found = await approvals.findItem(runId, key)
-    return found && { ...found, state: stateOf(found) }
+  asks: readonly EffectAsk[],
+): Promise<KnownSteps> {
+  const keys = [...new Set(asks.flatMap(({ step }) => [step.key, firstKeyOf(step.key)]))]
+  const items = await approvals.listItems(runId, keys)
+  const begun = await effects.listBegun(runId, keys)
+  return { items: new Map(items.map((item) => [item.step, item])), begun: new Set(begun) }
+}
+
+/** The word about a step's effect. A no to a file is also for its later deletes in the run. */
+export function findWord({ items }: KnownSteps, { class: kind, step }: EffectAsk): FoundItem | null {
+  const find = (key: string) => {
+    const found = items.get(key)
+    return found ? { ...found, state: stateOf(found) } : null
   }
   const first = firstKeyOf(step.key)
-  const refused = kind === 'delete' && first !== step.key ? await find(first) : null
+  const refused = kind === 'delete' && first !== step.key ? find(first) : null
   return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
 }
 
@@ -62,4 +80,26 @@ function read(state: string | null | undefined): FileState | null {
 export function holdFor({ approval, expiresAt: until, why }: FoundItem): EffectPermit {
   const reason = `waits for approval ${approval}: it would be ${why}`
   return { kind: 'held', reason, approval, until, opened: false }
+}
+
+/** The answer to effects that a limit has no room for; null where people decide. */
+export function answerFull(full: Limit, now: number): EffectPermit | null {
+  const { over, window } = full
+  const would = `it would be ${describeLimit(full)}`
+  if (over === 'fail') return { kind: 'denied', approval: null, reason: would }
+  if (over !== 'wait') return null
+  const until = nextRoomAt(window, now)
+  return { kind: 'held', reason: `waits for room: ${would}`, approval: null, until, opened: false }
+}
+
+/** The steps whose effects may begin, and the asks of those that people approved. */
+export function listGranted(judged: readonly JudgedAsk[]) {
+  const keys: string[] = []
+  const approved: CountedAsk[] = []
+  for (const { ask, source, permit } of judged) {
+    if (permit?.kind !== 'granted') continue
+    keys.push(ask.step.key)
+    if (permit.approval !== null && !permit.isRepeated) approved.push({ ask, source })
+  }
+  return { keys, approved }
 }

@@ -15,10 +15,9 @@ import {
   findFullOf,
   type ListRoom,
   sharesOf,
-  sizeOf,
 } from '../../../core/safety/effect-group.ts'
 import { folderOf } from '../../../core/safety/folders.ts'
-import { describeLimit, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
+import { describeLimit, type Limit, ruleOf } from '../../../core/safety/guard.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { JoinedTable } from '../../connection.ts'
@@ -33,7 +32,17 @@ import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
-import { findStop, findWord, holdFor, type JudgedAsk, type JudgeParts, permitAgain } from './judged-ask.ts'
+import {
+  answerFull,
+  findStop,
+  findWord,
+  holdFor,
+  type JudgedAsk,
+  type JudgeParts,
+  listGranted,
+  permitAgain,
+  readKnown,
+} from './judged-ask.ts'
 
 interface PermitTables {
   approvals: ApprovalTable
@@ -67,6 +76,7 @@ export class Permits extends JoinedTable<PermitTables> {
     else for (const each of open) await this.#decideRoom([each], options)
     const permits: EffectPermit[] = []
     for (const each of judged) permits.push(await this.#carryOut(lease, each, options.now))
+    await this.#noteGranted(lease, judged, options.now)
     return permits
   }
 
@@ -80,11 +90,11 @@ export class Permits extends JoinedTable<PermitTables> {
     shares: readonly EffectShare[],
     { now }: Pick<AskOptions, 'now'>,
   ): Promise<ListRoom> {
-    const { reserved, stops } = this.parts
+    const { guard, reserved, stops } = this.parts
     await this.#lock(lease)
     await reserved.release(lease, list.number)
     if (findStop(await stops.listStops(), list.sources)) return { kind: 'stopped' }
-    const used = await this.#listUsed(
+    const used = await guard.listUsed(
       shares.flatMap(({ limits }) => limits),
       now,
     )
@@ -111,13 +121,15 @@ export class Permits extends JoinedTable<PermitTables> {
     if (room?.kind === 'full' && open.length > 0) await this.#refuse(open, room.limit, options)
     const permits: (EffectPermit | null)[] = []
     for (const each of judged) {
-      if (each.permit !== null) permits.push(await this.#carryOut(lease, each, now))
-      else {
-        const at =
+      let at: number | null = now
+      if (each.permit === null) {
+        at =
           room?.kind === 'reserved' ? await this.parts.reserved.take(lease, list.number, each.ask, each.source) : null
-        permits.push(at === null ? null : await this.#carryOut(lease, { ...each, permit: GRANTED }, at))
+        if (at !== null) each.permit = GRANTED
       }
+      permits.push(at === null ? null : await this.#carryOut(lease, each, at))
     }
+    await this.#noteGranted(lease, judged, now)
     return permits
   }
 
@@ -134,26 +146,24 @@ export class Permits extends JoinedTable<PermitTables> {
   ): Promise<JudgedAsk[]> {
     if (codeHash !== undefined) await this.parts.waits.saveCodeHash(runId, codeHash)
     const inForce = await this.parts.stops.listStops()
-    return Array.fromAsync(asks, (ask) => this.#judge(runId, ask, { ...given, inForce }))
-  }
-
-  async #listUsed(limits: readonly Limit[], now: number): Promise<Map<Limit, number>> {
-    const used = new Map<Limit, number>()
-    for (const limit of new Set(limits)) used.set(limit, await this.parts.guard.used(limit, now))
-    return used
+    const known = await readKnown(this.parts, runId, asks)
+    return Array.fromAsync(asks, (ask) => this.#judge(runId, ask, { ...given, inForce, known }))
   }
 
   /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
-  async #judge(runId: string, ask: EffectAsk, { inForce, now, needs, beside = [] }: JudgeParts): Promise<JudgedAsk> {
+  async #judge(
+    runId: string,
+    ask: EffectAsk,
+    { inForce, known, now, needs, beside = [] }: JudgeParts,
+  ): Promise<JudgedAsk> {
     const { workflow, account, storage, step, asked } = ask
     const source = { runId, workflow, account, storage, folder: folderOf(asked?.path ?? null) }
-    const judge = (permit: EffectPermit | null): JudgedAsk => ({ ask, source, permit })
+    const wasAsked = known.items.has(step.key)
+    const judge = (permit: EffectPermit | null): JudgedAsk => ({ ask, source, permit, wasAsked })
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
-    const item = await findWord(this.parts.approvals, runId, ask)
-    const { effects, steps } = this.parts
-    if ((await effects.findBegun(runId, step.key)) !== null)
-      return judge(permitAgain(item, await steps.findBonds(runId, step.key)))
+    const item = findWord(known, ask)
+    if (known.begun.has(step.key)) return judge(permitAgain(item, await this.parts.steps.findBonds(runId, step.key)))
     return judge(item && (await this.#judgeWord(runId, ask, { item, now, needs })))
   }
 
@@ -206,7 +216,7 @@ export class Permits extends JoinedTable<PermitTables> {
 
   async #decideRoom(group: JudgedAsk[], options: AskOptions): Promise<void> {
     const { guard } = this.parts
-    const used = await this.#listUsed(
+    const used = await guard.listUsed(
       group.flatMap(({ ask }) => ask.limits),
       options.now,
     )
@@ -220,14 +230,9 @@ export class Permits extends JoinedTable<PermitTables> {
 
   /** Answers a group that has no room in a limit. */
   async #refuse(group: JudgedAsk[], full: Limit, options: AskOptions): Promise<void> {
-    if (full.over === 'fail') {
-      const reason = `it would be ${describeLimit(full)}`
-      for (const each of group) each.permit = { kind: 'denied', approval: null, reason }
-    } else if (full.over === 'wait') {
-      const reason = `waits for room: it would be ${describeLimit(full)}`
-      const until = nextRoomAt(full.window, options.now)
-      for (const each of group) each.permit = { kind: 'held', reason, approval: null, until, opened: false }
-    } else await this.#hold(group, full, options)
+    const answer = answerFull(full, options.now)
+    if (answer === null) await this.#hold(group, full, options)
+    else for (const each of group) each.permit = answer
   }
 
   /** Adds the effects to the open approval of a limit, and opens one where there is none. */
@@ -243,21 +248,14 @@ export class Permits extends JoinedTable<PermitTables> {
     const { needs, expiresAt, now } = options
     const known = await approvals.findOpen(askedBy, now)
     const { workflow, account } = source
-    const about = {
-      kind: 'guard',
-      askedBy,
-      workflow,
-      account,
-      why: describeLimit(full),
-      role: null,
-      question: null,
-    } as const
-    const approval = known ?? (await approvals.open({ ...about, needs, openedAt: now, expiresAt }))
+    const about = { kind: 'guard', askedBy, workflow, account, why: describeLimit(full) } as const
+    const opening = { ...about, role: null, question: null, needs, openedAt: now, expiresAt }
+    const approval = known ?? (await approvals.open(opening))
     const joined: NewItem[] = []
     for (const { ask, source: asking } of group) {
       const { runId } = asking
       const { step, asked } = ask
-      const before = await approvals.findItem(runId, step.key)
+      const before = (await approvals.listItems(runId, [step.key])).at(-1)
       if (before?.approval === approval.id) continue
       if (before) await approvals.withdrawStep(runId, step.key, options.now)
       joined.push({ runId, step: step.key, target: step.target, asked })
@@ -271,24 +269,31 @@ export class Permits extends JoinedTable<PermitTables> {
     }
   }
 
-  async #carryOut(lease: Lease, { ask, source, permit }: JudgedAsk, now: number): Promise<EffectPermit> {
-    const { approvals, approvalWaits, effects, guard, steps } = this.parts
+  async #carryOut(lease: Lease, { ask, permit, wasAsked }: JudgedAsk, now: number): Promise<EffectPermit> {
+    const { approvals, approvalWaits, effects, steps } = this.parts
     const { runId } = lease
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)
     await steps.save(lease.runId, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
     if (permit.kind === 'granted') {
-      if ((await effects.findBegun(runId, key)) === null) {
-        if (permit.approval !== null) await guard.reserve(source, 'approved', sizeOf(ask), now)
-        else await approvals.withdrawStep(runId, key, now)
+      if (permit.isRepeated) await effects.repeat(runId, key)
+      else {
+        if (permit.approval === null && wasAsked) await approvals.withdrawStep(runId, key, now)
         await effects.begin(runId, ask, { ...permit, now })
-      } else await effects.repeat(runId, key)
-      await approvalWaits.settle(runId, key)
+      }
       return permit
     }
     if (permit.kind === 'stopped') await approvalWaits.awaitPermit(runId, key, 'stop')
     else if (permit.kind === 'held' && permit.approval !== null)
       await approvalWaits.awaitPermit(runId, key, permit.approval)
     return permit
+  }
+
+  /** Ends the waits of effects that begin, and counts apart those that people approved. */
+  async #noteGranted({ runId }: Lease, judged: readonly JudgedAsk[], now: number): Promise<void> {
+    const { approvalWaits, guard } = this.parts
+    const { keys, approved } = listGranted(judged)
+    await approvalWaits.settle(runId, keys)
+    for (const share of sharesOf(approved)) await guard.reserve(share.source, 'approved', share, now)
   }
 }

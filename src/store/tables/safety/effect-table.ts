@@ -24,6 +24,11 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
     'SELECT effect_seq FROM step WHERE run_id = ? AND key = ?',
   )
 
+  /** The steps among these whose effects have begun. */
+  readonly listBegun = this.readValues<[runId: string, keys: readonly string[]], string>(
+    `SELECT key FROM step WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND effect_seq IS NOT NULL`,
+  )
+
   /** Appends the beginning of an effect, and marks its step. */
   async begin(runId: string, ask: EffectAsk, { approval, by, expect: approved, now }: Grant): Promise<void> {
     const { step, asked, account, workflow, operation } = ask

@@ -67,8 +67,14 @@ export class GuardTable extends Table {
      WHERE width = ? AND bucket >= ? GROUP BY scope, class HAVING sum(count) > 0 ORDER BY scope, class`,
   )
 
-  /** The sum that counts against a limit now, in its own unit. */
-  async used({ scope, what, window }: Limit, now: number): Promise<number> {
+  /** The sums that count against limits now, in their own units. */
+  async listUsed(limits: readonly Limit[], now: number): Promise<Map<Limit, number>> {
+    const used = new Map<Limit, number>()
+    for (const limit of new Set(limits)) used.set(limit, await this.#used(limit, now))
+    return used
+  }
+
+  async #used({ scope, what, window }: Limit, now: number): Promise<number> {
     const kind: EffectClass = what === 'writes' ? 'write' : 'delete'
     const width = window === 'run' ? 0 : WINDOWS[window].bucketMs
     const sum = await this.#sum.get(scope, kind, width, window === 'run' ? 0 : firstBucket(window, now))

@@ -25,8 +25,10 @@ export class ApprovalWaits extends JoinedTable<{ wake: (run: string) => Promise<
     await this.#sql.insertApproval.run({ runId, key, approval, asking: null })
   }
 
-  /** The step waits no longer. */
-  readonly settle = this.write<[runId: string, key: string]>('DELETE FROM wait WHERE run_id = ? AND key = ?')
+  /** The steps wait no longer. */
+  readonly settle = this.write<[runId: string, keys: readonly string[]]>(
+    `DELETE FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')}`,
+  )
 
   /** Steps that wait for an approval wait for another one from now on. */
   async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {

@@ -10,7 +10,7 @@ import { claimNext } from '../../../contract/support/claim-next.ts'
 import { checkpoint, NOW, queueRun } from '../../../support/fixtures.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 
-const SIZE = 2 * MAX_TOGETHER + 100
+const SIZE = 2 * MAX_TOGETHER + 20
 /** Store calls for such a list: three parts, the decision, and the three parts again. */
 const CALLS = 7
 const OPTIONS = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }

@@ -28,6 +28,35 @@ test('a failed run is followed by onFailure, whose steps can be replaced, too', 
   expect(t.runs(failing)[1]).toMatchObject({ handler: 'onFailure', status: 'completed', output: 'pretended' })
 })
 
+test('the function of a map is replaced for each of its items', async () => {
+  const sizes = defineWorkflow({
+    id: 'sizes',
+    on: 'go',
+    run: ({ step }) =>
+      step.map(
+        'size',
+        ['a', 'b'],
+        (name) => name,
+        () => 0,
+      ),
+  })
+  const attempts: string[] = []
+  await using t = await testbed({
+    workflows: [sizes],
+    steps: {
+      sizes: {
+        size: ({ attempt, idempotencyKey }) => {
+          attempts.push(`${attempt} ${idempotencyKey}`)
+          return 7
+        },
+      },
+    },
+  })
+  await t.send('go')
+  expect(t.run(sizes)).toMatchObject({ status: 'completed', output: [7, 7] })
+  expect(new Set(attempts).size).toBe(2)
+})
+
 const child = defineWorkflow({ id: 'child', on: 'never', run: () => 'real' })
 const parent = defineWorkflow({
   id: 'parent',

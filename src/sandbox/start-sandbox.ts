@@ -145,7 +145,6 @@ function present(parts: SandboxParts, servers: Servers): Sandbox {
 }
 
 interface Listening {
-  server: Server
   port: number
   /** Stops listening and closes every open connection. */
   close(): Promise<void>
@@ -163,7 +162,7 @@ async function listen(handler: RequestListener, port: number, host: string): Pro
     })
   }
   const address = server.address() as AddressInfo
-  return { server, port: address.port, close: () => closeServer(server) }
+  return { port: address.port, close: () => closeServer(server) }
 }
 
 async function closeServer(server: Server): Promise<void> {

@@ -75,10 +75,6 @@ export class Scheduler {
     await Promise.all(this.#working.values())
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
-  }
-
   async #run(): Promise<void> {
     const { store, clock, publish } = this.#parts
     const { signal } = this.#stopped

@@ -17,7 +17,7 @@ describeStores((test, open) => {
   })
 
   test('a store that can be written and is migrated says so', async ({ store }) => {
-    expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true, isReplicated: null })
+    expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true })
   })
 
   test('a row of a process names the modules that it could not load, as its newest beat tells', async ({ store }) => {

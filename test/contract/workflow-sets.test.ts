@@ -18,7 +18,6 @@ describeStores((test, open) => {
     await store.saveWorkflows(loaded('wrk_1', 'a', 'b'), NOW)
     await other.startWorker('wrk_2', NOW)
     expect(await other.saveWorkflows(loaded('wrk_2', 'b', 'c'), NOW)).toEqual({
-      isChanged: true,
       removed: [],
       elsewhere: ['a'],
     })

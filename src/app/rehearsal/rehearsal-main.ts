@@ -15,7 +15,6 @@ import { RehearsalClock } from './rehearsal-clock.ts'
 /** The app, once it runs. */
 export interface StartedApp {
   receiver: string
-  admin: string
   /** Modules that cannot be loaded. */
   broken: { file: string; error: Failure }[]
 }
@@ -47,7 +46,7 @@ async function start(config: Config, skipped: readonly SkippedModule[]): Promise
     await app.store.pauseSchedule(id, true, clock.now())
   }
   running = { app, config, adminUrl: admin }
-  return { receiver, admin, broken }
+  return { receiver, broken }
 }
 
 /** Sets the clock of the app forward. Gives its time. */

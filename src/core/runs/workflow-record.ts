@@ -46,7 +46,6 @@ export interface LoadedWorkflows {
 
 /** The change that loaded workflows made to those that are known. See decision 39. */
 export interface SavedWorkflows {
-  isChanged: boolean
   /** Known until now; no worker at work has them, so their events start nothing any more. */
   removed: string[]
   /** Only other workers at work have them, so their events still start runs. */

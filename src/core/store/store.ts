@@ -35,8 +35,11 @@ export interface DeliveryIntake {
  * made rejects with `store_unavailable`.
  */
 export interface StoreWrites extends Transactions, DeliveryIntake {
-  /** Writes a row, so that `/readyz` knows that writing works. Fails at once where it does not. */
-  checkWritable(now: number): Promise<Writable>
+  /**
+   * Writes a row, so that `/readyz` knows that writing works. Fails at once where it does not.
+   * `isMigrated` is false once a newer Upshot has changed the schema.
+   */
+  checkWritable(now: number): Promise<{ isMigrated: boolean }>
   /**
    * Claims up to `limit` due runs for `worker`: those that waited first, then by priority and age.
    */
@@ -66,14 +69,6 @@ export interface StoreWrites extends Transactions, DeliveryIntake {
   pruneWeek(bounds: PruneBounds, now: number): Promise<PrunedWeek | null>
   /** Does nothing where another process has saved the batch. */
   saveSubjects(batch: SubjectBatch): Promise<void>
-}
-
-/** A database that takes writes. */
-export interface Writable {
-  /** The schema is this version's. */
-  isMigrated: boolean
-  /** Commits wait for a standby; null where there is none. */
-  isReplicated: boolean | null
 }
 
 /** Every read of the store, for the command line, the admin server, and stages that only read. */

@@ -5,10 +5,9 @@ import { currentPass } from './scope.ts'
 /**
  * Keeps errors that no code awaits from ending the process: rejections that nobody handles, and
  * exceptions in timers and callbacks. Each is a `fault` notice and fails the run whose code it
- * comes from. `isKnown`: an error that is told elsewhere, and ends nothing. The result removes the
- * listeners. See decision 34.
+ * comes from. `isKnown`: an error that is told elsewhere, and ends nothing. See decision 34.
  */
-export function catchStrayErrors(publish: Publish, isKnown: (error: unknown) => boolean = () => false): () => void {
+export function catchStrayErrors(publish: Publish, isKnown: (error: unknown) => boolean = () => false): void {
   const catchError = (error: unknown) => {
     if (isKnown(error)) return
     const pass = currentPass()
@@ -17,9 +16,6 @@ export function catchStrayErrors(publish: Publish, isKnown: (error: unknown) => 
     const where = pass ? `code of run ${pass.run.lease.runId} that nothing awaits` : 'code that nothing awaits'
     publish({ kind: 'fault', where, error: describeError(error) })
   }
-  const names = ['unhandledRejection', 'uncaughtException'] as const
-  for (const name of names) process.on(name, catchError)
-  return () => {
-    for (const name of names) process.off(name, catchError)
-  }
+  process.on('unhandledRejection', catchError)
+  process.on('uncaughtException', catchError)
 }

@@ -10,7 +10,6 @@ export type ParsedReply =
 
 /** Pagination of a list; a field is null when it was not sent. */
 export interface Pagination {
-  page: number | null
   limit: number | null
   totalItems: number | null
   totalPages: number | null
@@ -68,7 +67,6 @@ function parseFailure(body: Record<string, unknown>): ParsedReply {
 function parsePagination(raw: unknown): Pagination | null {
   if (!isPlainObject(raw)) return null
   return {
-    page: readCount(raw.page),
     limit: readCount(raw.limit),
     totalItems: readCount(raw.totalItems ?? raw.total_items),
     totalPages: readCount(raw.totalPages ?? raw.total_pages),

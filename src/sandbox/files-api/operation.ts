@@ -17,7 +17,6 @@ type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.dele
 
 export interface Call {
   request: Request
-  key: ApiKey
   form: WireForm
   settings: Settings
   now: number
@@ -112,7 +111,7 @@ function perform(parts: OperationParts, exchange: Exchange): Reply {
     }
     requireStorage()
     if (Number(request.query.limit ?? request.body?.limit) > 100) parts.audit.noteLimitOver100(key.id, now)
-    const body = run({ request, key, form, settings, now, requireStorage })
+    const body = run({ request, form, settings, now, requireStorage })
     const onSuccess = settings.rateHeadersOnSuccess ? ['N16'] : []
     return { status: 200, code: null, assumes: ['N1', ...assumes(form), ...onSuccess], body }
   } catch (error) {

@@ -187,7 +187,6 @@ CREATE TABLE tick (
   schedule      text NOT NULL,
   scheduled_for bigint NOT NULL,
   account       text NOT NULL,
-  recorded_at   bigint NOT NULL,
   missed        bigint NOT NULL,
   run_id        text NOT NULL,
   is_manual     bigint NOT NULL DEFAULT 0,

@@ -139,7 +139,7 @@ export async function findUnproven(
   reads: ProofReads,
   terms: ApprovalTerms,
   number: number,
-  least = 0,
+  least: number,
 ): Promise<string | null> {
   const { proof, items } = await loadProof(reads, terms)
   if (items.every((item) => item.number !== number)) return CHANGED_LIST

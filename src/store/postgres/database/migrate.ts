@@ -18,8 +18,8 @@ export interface Schema {
 }
 
 /** Whether this Upshot works on a schema: its own, or a newer one that keeps what it needs. */
-export function isUsable({ version, least }: Schema, known = MIGRATIONS.length): boolean {
-  return version >= known && least <= known
+export function isUsable({ version, least }: Schema): boolean {
+  return version >= MIGRATIONS.length && least <= MIGRATIONS.length
 }
 
 /** Numbers of the schema; 0: there was none. */

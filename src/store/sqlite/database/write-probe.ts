@@ -1,4 +1,3 @@
-import type { Writable } from '../../../core/store/store.ts'
 import { Table } from '../../connection.ts'
 import { latestSchema } from './migrate.ts'
 
@@ -7,9 +6,8 @@ export class WriteProbe extends Table {
   readonly #write = this.db.prepare<[number]>('UPDATE write_probe SET written_at = ?')
   readonly #schema = this.db.pluck<[], number>('PRAGMA user_version')
 
-  /** `isMigrated` is false when a newer Upshot changed the schema. */
-  async run(now: number): Promise<Writable> {
+  async run(now: number): Promise<{ isMigrated: boolean }> {
     await this.#write.run(now)
-    return { isMigrated: (await this.#schema.get()) === latestSchema(), isReplicated: null }
+    return { isMigrated: (await this.#schema.get()) === latestSchema() }
   }
 }

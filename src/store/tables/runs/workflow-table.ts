@@ -108,7 +108,7 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
       await this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
     const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
     const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
-    const isChanged = await this.#replace(known, [...workflows, ...kept], { now, version })
+    await this.#replace(known, [...workflows, ...kept], { now, version })
     const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
     // Unchanged ones were loaded again, with code that may be new. A broken module keeps its former
     // code.
@@ -117,7 +117,7 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
     }
     for (const { id, loadedAt } of kept) await this.#touch.run(loadedAt, id)
     await this.#lookAgain.run(now, now, now + RECHECK_MS, MAX_AT_ONCE)
-    return { isChanged, removed, elsewhere }
+    return { removed, elsewhere }
   }
 
   async remove(workflow: string, living: readonly string[], now: number): Promise<void> {
@@ -147,14 +147,14 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
     for (const { id } of workflows) await this.#addToSet.run(worker, id)
   }
 
-  /** False when nothing changed. */
+  /** Does nothing where nothing changed. */
   async #replace(
     known: readonly WorkflowRecord[],
     wanted: readonly Definition[],
     { now, version }: { now: number; version: number },
-  ): Promise<boolean> {
+  ): Promise<void> {
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
-    if (isKnown && version > 0) return false
+    if (isKnown && version > 0) return
     for (const { id } of known) await this.#delete.run(id)
     for (const { id, file, eventTypes, input, priority = 0, runTimeoutMs = null } of wanted) {
       const schema = input === undefined ? null : JSON.stringify(input)
@@ -169,7 +169,6 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
       now,
     )
     await this.#raise.run()
-    return true
   }
 
   /** By id. */

@@ -27,8 +27,8 @@ interface TickRun {
 export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
   // Index: primary keys of tick and workflow, down to the next comment.
   readonly #insert = this.db.prepare(
-    `INSERT INTO tick (schedule, scheduled_for, account, recorded_at, missed, run_id, is_manual)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (schedule, scheduled_for, account) DO NOTHING`,
+    `INSERT INTO tick (schedule, scheduled_for, account, missed, run_id, is_manual)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (schedule, scheduled_for, account) DO NOTHING`,
   )
   readonly #insertRun = this.db.prepare<[TickRun]>(
     `INSERT INTO run (id, workflow, tick_at, schedule, input, account, depth, created_at, origin, since_seq)
@@ -98,7 +98,7 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     await this.db.lock(['tick', schedule])
     const isNew =
       run !== null &&
-      (await this.#insert.run(schedule, scheduledFor, account, now, missed, run, isManual ? 1 : 0)).changes === 1
+      (await this.#insert.run(schedule, scheduledFor, account, missed, run, isManual ? 1 : 0)).changes === 1
     if (isNew) {
       const start = await this.#decideStart(schedule, account, overlap)
       const about = { run, workflow, schedule, input, account, depth, ...start, tickAt: scheduledFor, now }

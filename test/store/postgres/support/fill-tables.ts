@@ -31,7 +31,7 @@ const ROWS: Record<string, string> = {
   'schedule (id, name, owner, made_by, workflow, plan, created_at, started_at, next_at, done_at)': `'sch_' || n,
     's' || n, 'person', 'ann', 'w' || n % 500, '{}', n, n, CASE WHEN n % 20 > 0 THEN n END,
     CASE WHEN n % 20 = 0 THEN n END`,
-  'tick (schedule, scheduled_for, recorded_at, missed, run_id, account)': `'w' || n % 5, n, n, 0, ${RUN}, 'default'`,
+  'tick (schedule, scheduled_for, missed, run_id, account)': `'w' || n % 5, n, 0, ${RUN}, 'default'`,
   'event_key (cursor_id, account, value, seq)': `1, 'default', 'v' || n, n`,
   'throttle_start (workflow, key, until, run_id)': `'w1', 'k' || n % 100, n, ${RUN}`,
   'audit (id, at, actor, role, origin, action, target, parameters, outcome)': `${id('aud')}, n, 'ann', 'admin', 'cli',

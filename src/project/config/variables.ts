@@ -121,7 +121,7 @@ const SERVICE = {
           .transform(Number),
       ])
       .default('free'),
-    'free, pro, enterprise, or a number of requests per minute',
+    'free, pro, enterprise, or the allowed requests per minute (1 to 999999)',
   ],
   SERVICE_STORAGE_A: [z.string().min(1), 'the name of the document-suite storage in API calls'],
   SERVICE_STORAGE_B: [z.string().min(1), 'the name of the desktop-suite storage in API calls'],

@@ -68,3 +68,10 @@ test('loadConfig takes live effects unless the environment says plan, and nothin
     )
   }
 })
+
+test('a plan of too many requests is refused with the most that it may be', async () => {
+  const of = (plan: string) =>
+    loadConfig({ SERVICE_BASE_URL: 'https://files.example/v1', SERVICE_PLAN: plan }, project())
+  await expect(of('1000000')).rejects.toThrow('SERVICE_PLAN is not valid: it should be free, pro, enterprise, or the')
+  await expect(of('1000000')).rejects.toThrow('requests per minute (1 to 999999)')
+})

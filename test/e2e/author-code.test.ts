@@ -312,6 +312,19 @@ test('the process that tries suspects begins no step after its parent was killed
   expect(begun() - before).toBeLessThanOrEqual(1)
 }, 60_000)
 
+test('the process that tries suspects ends a step at work once its parent is killed', async () => {
+  const step = "for (;;) { appendFileSync('calls.txt', '.'); await new Promise((done) => setTimeout(done, 20)) }"
+  const stage = new GuiltyStage({ top: "import { appendFileSync } from 'node:fs'", step }, { drain: '1h' })
+  const worker = await stage.startWithSuspect()
+  const calls = () => (existsSync(`${stage.root}/calls.txt`) ? readFileSync(`${stage.root}/calls.txt`).length : 0)
+  await stage.until(() => calls() > 5)
+  const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
+  worker.child.kill('SIGKILL')
+  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+  // Its end is no death of the run.
+  expect(await stage.guiltyRun()).toMatchObject({ status: 'pending' })
+}, 60_000)
+
 test('synchronous work beyond a lease in one of two worker processes lose it no run', async () => {
   const ms = LEASE_MS + HEARTBEAT_MS
   const work = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms}); return 'done'`

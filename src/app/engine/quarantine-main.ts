@@ -31,6 +31,7 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
   async function trySuspects(): Promise<void> {
     const store = await openSharedStore(options)
     const closing = [() => store.close()]
+    let thread: EngineThread | undefined
     try {
       const { clock, stop } = await DatabaseClock.follow(store)
       closing.unshift(async () => stop())
@@ -39,9 +40,16 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
         store,
         clock,
         notices,
-        begin: (begin) => new EngineThread({ config, store, ...begin, storeOptions: options, now: clock.now() }),
+        begin: (begin) => {
+          thread = new EngineThread({ config, store, ...begin, storeOptions: options, now: clock.now() })
+          return thread
+        },
       })
       closing.unshift(() => engine.stop())
+      cut = () => {
+        engine.stop().catch(() => {})
+        void thread?.end({ cause: 'killed', error: { name: 'Error', message: 'The app is gone.' } })
+      }
       // Without its parent, the next process tries the suspects.
       if (!isTold) await engine.start(access)
       const isDone = async () => !(await store.hasSuspects()) && (await engine.isIdle())
@@ -53,8 +61,13 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
 }
 
 let isTold = false
+let cut = () => {}
 const stop = () => {
   isTold = true
 }
-// The parent tells it to stop, or is gone.
-const parent = serveParent({ start: main, stop }, { gone: stop })
+/** Its run is given back without blame, for another process to try. */
+const gone = () => {
+  stop()
+  cut()
+}
+const parent = serveParent({ start: main, stop }, { gone })

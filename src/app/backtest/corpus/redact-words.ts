@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareSides } from '../../../engine/preview/compare/compare-sides.ts'
-import type { RunSide } from '../../../engine/preview/compare/deed.ts'
+import type { Deed, RunSide } from '../../../engine/preview/compare/deed.ts'
 import { changeTexts } from '../../../engine/preview/portable.ts'
 import type { IsolatedSettings } from '../../preview/isolated-process.ts'
 import { type Rewriting, rewriteSide } from '../../preview/rewrite-run.ts'
@@ -34,13 +34,24 @@ export function redactWords(
   return { text, name: text, json: (value) => JSON.stringify(changeTexts(JSON.parse(value), text, { rename: text })) }
 }
 
-/** Whether a preview with other words has the effects of one with the own words, in its order. */
-export function isAlike(rewriting: Rewriting, own: RunSide, other: RunSide): boolean {
+/**
+ * The first effect, or the end, in which a preview with other words differs from one with the own
+ * words. It is a clause; null where both do the same, in the same order.
+ */
+export function findOtherPath(rewriting: Rewriting, own: RunSide, other: RunSide): string | null {
   const bare = ({ end, deeds }: RunSide): RunSide => ({
     end: { kind: end.kind, text: '', output: null },
     deeds: deeds.map(({ expect: _, content: __, ...deed }) => deed),
   })
-  return compareSides(bare(rewriteSide(rewriting, own)), bare(other)).kind === 'same'
+  const expected = bare(rewriteSide(rewriting, own))
+  if (compareSides(expected, bare(other)).kind === 'same') return null
+  const isSame = (one: Deed) => (another: Deed) => one.step === another.step && one.target === another.target
+  const missing = expected.deeds.findIndex((deed) => !other.deeds.some(isSame(deed)))
+  if (missing !== -1) return `step "${own.deeds[missing]?.step}" is left out, or acts on something else`
+  const added = other.deeds.find((deed) => !expected.deeds.some(isSame(deed)))
+  if (added !== undefined) return `step "${added.step}" is one more`
+  if (own.end.kind === other.end.kind) return 'its steps come in another order'
+  return `it ends as "${[other.end.kind, other.end.text].filter((word) => word !== '').join(': ')}"`
 }
 
 /** A word, and what stays: moments, storages, ids of runs, numbers of steps, beginnings of ids. */

@@ -13,6 +13,7 @@ import { isFinished } from '../../../core/runs/step.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
+import { gather } from '../../input/parse-option.ts'
 import type { PersonStore } from '../../open/operations.ts'
 import { formatText } from '../../terminal/format-value.ts'
 
@@ -33,6 +34,7 @@ export function define(command: Command, cli: Cli): void {
     )
     .option('-o, --output <file>', 'write the test to this file, which ends in .test.ts (default: beside the workflow)')
     .option('--redact', 'replace the words of its event and results, which your code does not name')
+    .option('--keep <words>', 'with --redact: words that are no secret and stay; may be repeated', gather)
     .option('--no-run', 'write the test, and do not run it')
     .action((named, options) =>
       cli.project.withStore((store, config) => makeTest(cli, { store, config }, named, options)),
@@ -43,6 +45,7 @@ interface TestOptions {
   framework?: 'vitest' | 'node' | undefined
   output?: string | undefined
   redact?: true | undefined
+  keep?: string[] | undefined
   run: boolean
 }
 
@@ -54,7 +57,13 @@ async function makeTest(
 ): Promise<void> {
   const { openIsolated } = await import('../../../app/preview/isolated-process.ts')
   const { openPortable, previewTested, recordRun } = await import('../../../app/preview/record-run.ts')
-  const { framework = detectFramework(project.root), output, redact: isRedacted = false, run: runs } = options
+  const {
+    framework = detectFramework(project.root),
+    output,
+    redact: isRedacted = false,
+    keep: kept = [],
+    run: runs,
+  } = options
   const run = await requireRun(store, named)
   const [recording] = await store.readRecordings([run.id])
   if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
@@ -67,7 +76,9 @@ async function makeTest(
   requireBodies(own)
   const found = await previewTested(isolated, own)
   requireEnd(found, recording)
-  const { previewed, ...recorded } = isRedacted ? await redact(isolated, own, found) : { ...own, previewed: found }
+  const { previewed, ...recorded } = isRedacted
+    ? await redact(isolated, { own, found, kept })
+    : { ...own, previewed: found }
   const module = isolated.code.workflows.find(({ id }) => id === run.workflow)
   const name = `${basename(module?.file ?? '').replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
   const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
@@ -135,23 +146,19 @@ function requireBodies({ claim: { cause, lease }, given: { events } }: Recorded)
 /** The run with other words. Throws where the code takes them otherwise. */
 async function redact(
   isolated: IsolatedProcess,
-  own: Recorded,
-  found: Previewed,
+  { own, found, kept }: { own: Recorded; found: Previewed; kept: readonly string[] },
 ): Promise<Recorded & { previewed: Previewed }> {
   const { previewTested } = await import('../../../app/preview/record-run.ts')
-  const { isAlike, redactWords } = await import('../../../app/backtest/corpus/redact-words.ts')
+  const { findOtherPath, redactWords } = await import('../../../app/backtest/corpus/redact-words.ts')
   const { rewriteRun } = await import('../../../app/preview/rewrite-run.ts')
-  const rewriting = redactWords(isolated.settings, [], randomBytes(32))
+  const rewriting = redactWords(isolated.settings, kept, randomBytes(32))
   const recorded = rewriteRun(rewriting, own)
   const previewed = await previewTested(isolated, recorded)
-  if (isAlike(rewriting, found, previewed)) return { ...recorded, previewed }
-  throw new UpshotError(
-    'conflict',
-    'With replaced words the run takes another path: its code depends on one of them.',
-    {
-      fix: 'Leave out --redact, and edit the answers by hand.',
-    },
-  )
+  const other = findOtherPath(rewriting, found, previewed)
+  if (other === null) return { ...recorded, previewed }
+  throw new UpshotError('conflict', `With replaced words the run takes another path: ${formatText(other, 200)}.`, {
+    fix: 'Keep the words that its code decides by, with --keep, or leave out --redact and edit the answers by hand.',
+  })
 }
 
 /** Throws where changed code asks for something that the run never got. A run may be held there. */

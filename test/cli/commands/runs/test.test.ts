@@ -93,11 +93,16 @@ test('with --redact no word of the event or of a result is in the test, which st
   expect(stdout).toMatch(/pass 1\b/)
 })
 
-test('a run whose code decides by a replaced word makes no redacted test', async () => {
+test('a run whose code decides by a replaced word makes no redacted test, unless the word is kept', async () => {
   const deciding = `if (event.data.file.charCodeAt(6) === 80 && seen.size > 3)`
   const { write } = await openRecorded(CODE.replace('if (seen.size > 3)', deciding))
   const { json } = await write('--redact', '--dry-run', '--json')
-  expect(json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('takes another path') })
+  expect(json.error).toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('takes another path: step "tell" is left out'),
+    fix: expect.stringContaining('--keep'),
+  })
+  expect((await write('--redact', '--keep', 'Petronella', '--dry-run')).exit).toBe(0)
 })
 
 test('a test for vitest compares the same, and a dry run only prints it', async () => {

@@ -73,8 +73,8 @@ class LateRunner {
 
 /** The report of the app that runs on this data directory. */
 async function askApp(config: Config): Promise<HealthReport> {
-  const { findRunningApp } = await import('./running-app.ts')
-  const app = await findRunningApp(config)
-  if (app === null) return { ready: false, checks: { app: 'no process runs on this data directory' }, warnings: [] }
+  const { askRunningApp } = await import('./running-app.ts')
+  const app = await askRunningApp(config)
+  if (typeof app === 'string') return { ready: false, checks: { app }, warnings: [] }
   return { ready: app.isReady, checks: app.checks, warnings: [] }
 }

@@ -18,15 +18,24 @@ const readiness = z.object({ ready: z.boolean(), checks: z.record(z.string(), z.
 export const ANSWER_WITHIN_MS = 10_000
 
 /** The running app, or null. It asks the app itself, because the runtime file survives a crash. */
-export async function findRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Promise<RunningApp | null> {
+export async function findRunningApp(config: Pick<Config, 'dataDir'>): Promise<RunningApp | null> {
+  const app = await askRunningApp(config)
+  return typeof app === 'string' ? null : app
+}
+
+/** The running app, or why there is none that answers, as a clause. */
+export async function askRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Promise<RunningApp | string> {
   const runtime = readRuntimeFile(dataDir)
-  if (runtime === null) return null
+  if (runtime === null) return 'no process runs on this data directory'
   try {
     const response = await fetch(`${runtime.admin}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
     const { ready, checks } = readiness.parse(await response.json())
     return { ...runtime, isReady: ready, checks }
-  } catch {
-    return null
+  } catch (error) {
+    const isFrozen = error instanceof Error && error.name === 'TimeoutError'
+    if (isFrozen)
+      return `process ${runtime.pid} gives no answer within ${ANSWER_WITHIN_MS / 1_000} s: it is stopped or stuck`
+    return `process ${runtime.pid} has ended without a stop, or does not answer`
   }
 }
 

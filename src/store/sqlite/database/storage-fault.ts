@@ -19,7 +19,9 @@ const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", 
 const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
   locked: {
     what: 'is locked by another process',
-    advice: 'Find that process, for example with "fuser", and end it.',
+    advice:
+      'While "upshot db move" or "upshot db reseal" is at work, wait for its end. ' +
+      'Otherwise find that process, for example with "fuser", and end it.',
   },
   full: { what: 'is on a full disk', advice: 'Free some space. "upshot db prune" needs 10 MB of it to remove rows.' },
   read_only: {

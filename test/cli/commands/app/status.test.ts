@@ -3,12 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { isoTime } from '../../../../src/core/time.ts'
 import { OPEN_STATE, storedLimits } from '../../../../src/files/limit/limiter-store.ts'
 import { Secret } from '../../../../src/files/secret.ts'
 import { writeRuntimeFile } from '../../../../src/project/data-dir/runtime-file.ts'
 import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
+import { listen } from '../../../support/listen.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openTestProject } from '../../support/test-project.ts'
@@ -37,10 +38,25 @@ test('status fails where no process runs, and does not trust one that crashed', 
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
   const crashed = { id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0', adminUrl: gone, receiverUrl: gone, broken: [] }
   await store.beatProcess({ ...crashed, startedAt: Date.now(), seenAt: Date.now() - 21_500 })
-  expect((await runHere(dataDir, ['status'])).stdout).toMatch(/process {3}1, role all, .*, last seen 2[1-9] s ago\n/)
+  const shown = (await runHere(dataDir, ['status'])).stdout
+  expect(shown).toMatch(/not ready \(app: process 1 has ended without a stop, or does not answer\)/)
+  expect(shown).toMatch(/process {3}1, role all, .*, last seen 2[1-9] s ago\n/)
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
+})
+
+test('status says of a process that is stopped that it gives no answer', async () => {
+  const { dataDir, store } = await openTestProject()
+  const admin = await listen(createServer(() => {}))
+  const facts = { pid: 1, startedAt: '2026-06-01T12:00:00Z' }
+  writeRuntimeFile(dataDir, { ...facts, receiver: admin, admin, sandbox: null })
+  const frozen = { id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0', adminUrl: admin, receiverUrl: admin, broken: [] }
+  await store.beatProcess({ ...frozen, startedAt: Date.now(), seenAt: Date.now() })
+  const within = AbortSignal.timeout.bind(AbortSignal)
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => within(50))
+  onTestFinished(() => void vi.restoreAllMocks())
+  expect((await runHere(dataDir, ['status'])).stdout).toContain('process 1 gives no answer within 10 s: it is stopped')
 })
 
 test('status tells how sweeps stand, and exits with 7 where an event was lost within a week', async () => {

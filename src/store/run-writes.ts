@@ -8,11 +8,11 @@ import { describeStale } from '../core/runs/lease.ts'
 import type { Successor } from '../core/runs/run.ts'
 import type { Checkpoint, PackedOutput, StepFailure } from '../core/runs/step.ts'
 import type { EventWait, SavedWithStep } from '../core/runs/wait.ts'
-import type { FileState } from '../core/safety/effect.ts'
+import type { FileBefore } from '../core/safety/effect.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import type { Ending, Park } from './tables/runs/run-table.ts'
 import type { Workers } from './tables/runs/workers.ts'
-import { describeState, isInLedger } from './tables/safety/effect-table.ts'
+import { isInLedger } from './tables/safety/effect-table.ts'
 
 /** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
@@ -112,9 +112,9 @@ export const RUN_WRITES = {
    * Notes how a delete that has begun finds its file, right before its request. An attempt that
    * begins again deletes only that.
    */
-  async noteSeen(t: Tables, lease: Lease, key: string, seen: FileState): Promise<void> {
+  async noteSeen(t: Tables, lease: Lease, key: string, seen: FileBefore): Promise<void> {
     requireHeld(lease, await t.runs.lock(lease))
-    await t.steps.noteSeen(describeState(seen), lease.runId, key)
+    await t.steps.noteSeen(JSON.stringify(seen), lease.runId, key)
   },
   /** Adds or changes tags of the run, where no step follows that they are written with. */
   async saveTags(t: Tables, lease: Lease, tags: Tags): Promise<void> {

@@ -105,13 +105,18 @@ describeStores((test, open) => {
     const begin = (key: string) => beginDelete(store, lease, step(key), { limits: [limitOf(9)] })
     expect(await begin('a')).toMatchObject({ isRepeated: false, expect: null })
     expect(await begin('a')).toMatchObject({ isRepeated: true, expect: null })
-    await store.noteSeen(lease, 'a', A)
+    const seen = { ...A, sha256: 'ab'.repeat(32) }
+    await store.noteSeen(lease, 'a', seen)
     expect(await begin('a')).toMatchObject({ isRepeated: true, expect: A })
     await store.saveCheckpoint(lease, { ...step('a'), status: 'waiting', output: null, finishedAt: null })
     expect(await begin('a')).toMatchObject({ isRepeated: true, expect: A })
-    const stale = store.noteSeen({ ...lease, fence: lease.fence + 1 }, 'a', { ...A, bytes: 7 })
+    const stale = store.noteSeen({ ...lease, fence: lease.fence + 1 }, 'a', { ...seen, bytes: 7 })
     await expect(stale).rejects.toMatchObject({ code: 'stale_lease' })
-    expect(await begin('a')).toMatchObject({ expect: A })
+    expect(await begin('a')).toEqual(expect.objectContaining({ expect: A }))
+    // Nothing is there any more, so this attempt saw nothing itself.
+    await end(store, lease, 'a', 'already_gone')
+    const [ended] = await store.listEffects({ limit: 1 })
+    expect(ended).toMatchObject({ phase: 'ended', outcome: 'already_gone', before: JSON.stringify(seen) })
   })
 
   test('an approved delete that a person lets begin again is for the file as people saw it', async ({ store }) => {

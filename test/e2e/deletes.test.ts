@@ -93,5 +93,7 @@ test('the whole app knows a file as gone whose delete got no answer before a res
   const { run } = await after.hear('run.completed')
   const { output } = (await after.app.store.findRun(run)) ?? {}
   expect(JSON.parse(output ?? '')).toEqual({ outcome: 'already_gone', proof: 'verified' })
+  const [ended] = await after.app.store.listEffects({ limit: 1 })
+  expect(JSON.parse(ended?.before ?? '')).toMatchObject({ path: '/a.txt', bytes: 1 })
   expect(sandbox.audit.requests().filter(({ operation }) => operation === 'files.delete')).toHaveLength(1)
 })

@@ -38,7 +38,8 @@ export function isSameState(seen: Asked | null, other: FileState | null): boolea
   )
 }
 
-function toState({ path, bytes, modifiedAt }: FileState): FileState {
+/** A state without anything else that is known of the file. */
+export function toState({ path, bytes, modifiedAt }: FileState): FileState {
   return { path, bytes, modifiedAt }
 }
 

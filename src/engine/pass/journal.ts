@@ -10,7 +10,7 @@ import {
   stepKeys,
 } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
-import type { EffectAsk, EffectPermit, FileState } from '../../core/safety/effect.ts'
+import type { EffectAsk, EffectPermit, FileBefore } from '../../core/safety/effect.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect-group.ts'
 import type { AskOptions } from '../../core/store/effects.ts'
 import type { JournalStore } from '../worker-parts.ts'
@@ -251,7 +251,7 @@ export class Journal {
   }
 
   /** Notes how a delete finds its file, before its request; fails as {@link beginEffects}. */
-  noteSeen(key: string, seen: FileState): Promise<void> {
+  noteSeen(key: string, seen: FileBefore): Promise<void> {
     return this.#unsaved.write(() => this.#store.noteSeen(this.#lease, key, seen))
   }
 

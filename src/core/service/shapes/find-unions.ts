@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../json.ts'
+import type { StorageSpellings } from '../storage.ts'
 import { belowList, belowName, isWithin, type Place, splitPlace } from './place.ts'
 import { emptyShape, foldBody, mergeObjects, type ObjectShape, type Shape } from './shape.ts'
 import { listNames, listWords, type ShapeUnion } from './write-schema.ts'
@@ -36,11 +37,12 @@ function tellsApart({ seen, texts }: Shape, name: string, objects: ObjectShape):
   return (listWords(texts, name)?.length ?? 0) > 1
 }
 
-export function foldSplits(splits: readonly Split[], body: unknown): void {
+/** `spellings` as for `foldBody`. */
+export function foldSplits(splits: readonly Split[], body: unknown, spellings: StorageSpellings = {}): void {
   for (const { place, by, words } of splits) {
     for (const object of listAt(body, splitPlace(place))) {
       const word = object[by]
-      if (typeof word === 'string') words.set(word, foldBody(words.get(word) ?? emptyShape(), object))
+      if (typeof word === 'string') words.set(word, foldBody(words.get(word) ?? emptyShape(), object, spellings))
     }
   }
 }

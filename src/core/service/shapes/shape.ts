@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../json.ts'
+import type { StorageSpellings } from '../storage.ts'
 import { foldText, mergeTexts, type TextShape } from './text-shape.ts'
 
 /** Levels of a body that a shape tells apart; what lies deeper may be anything. */
@@ -104,20 +105,20 @@ export function valuesOf(objects: ObjectShape): Shape {
   return values
 }
 
-/** Adds a parsed JSON value to a shape, which it changes. */
-export function foldBody(shape: Shape, value: unknown): Shape {
-  return fold(shape, value, 0)
+/** Adds parsed JSON to a shape, which it changes; `spellings` are those of its account. */
+export function foldBody(shape: Shape, value: unknown, spellings: StorageSpellings = {}): Shape {
+  return fold(shape, value, spellings, 0)
 }
 
-function fold(shape: Shape, value: unknown, depth: number): Shape {
+function fold(shape: Shape, value: unknown, spellings: StorageSpellings, depth: number): Shape {
   shape.seen++
   if (value === null) shape.nulls++
-  else if (typeof value === 'string') shape.texts = foldText(shape.texts, value)
+  else if (typeof value === 'string') shape.texts = foldText(shape.texts, value, spellings)
   else if (typeof value === 'boolean') shape.booleans++
   else if (typeof value === 'number' && Number.isFinite(value)) countNumber(shape, value)
   else if (depth === MAX_DEPTH || typeof value !== 'object') shape.opaque++
-  else if (Array.isArray(value)) foldList(shape, value, depth)
-  else if (isPlainObject(value)) shape.objects = foldObject(shape.objects ?? emptyObjects(), value, depth)
+  else if (Array.isArray(value)) foldList(shape, value, spellings, depth)
+  else if (isPlainObject(value)) shape.objects = foldObject(shape.objects ?? emptyObjects(), value, spellings, depth)
   return shape
 }
 
@@ -126,16 +127,21 @@ function countNumber(shape: Shape, value: number): void {
   else shape.decimals++
 }
 
-function foldList(shape: Shape, values: readonly unknown[], depth: number): void {
+function foldList(shape: Shape, values: readonly unknown[], spellings: StorageSpellings, depth: number): void {
   shape.lists ??= { seen: 0, items: emptyShape() }
   shape.lists.seen++
-  for (const value of values) fold(shape.lists.items, value, depth + 1)
+  for (const value of values) fold(shape.lists.items, value, spellings, depth + 1)
 }
 
-function foldObject(objects: ObjectShape, value: Record<string, unknown>, depth: number): ObjectShape {
+function foldObject(
+  objects: ObjectShape,
+  value: Record<string, unknown>,
+  spellings: StorageSpellings,
+  depth: number,
+): ObjectShape {
   objects.seen++
   for (const [name, item] of Object.entries(value)) {
-    fold(objects.kind === 'record' ? objects.values : shapeOf(objects.names, name), item, depth + 1)
+    fold(objects.kind === 'record' ? objects.values : shapeOf(objects.names, name), item, spellings, depth + 1)
   }
   return limitNames(objects)
 }

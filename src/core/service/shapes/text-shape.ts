@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { findStorage } from '../storage.ts'
+import { findStorage, type StorageSpellings } from '../storage.ts'
 
 /** Distinct words of one place that are kept. */
 const MAX_WORDS = 12
@@ -15,11 +15,14 @@ export interface TextShape {
   words: Map<string, number> | null
 }
 
-export function foldText(texts: TextShape | null, text: string): TextShape {
-  if (texts === null) return { seen: 1, formats: formatsOf(text), words: WORD.test(text) ? new Map([[text, 1]]) : null }
+export function foldText(texts: TextShape | null, text: string, spellings: StorageSpellings): TextShape {
+  if (texts === null) {
+    const words = WORD.test(text) ? new Map([[text, 1]]) : null
+    return { seen: 1, formats: formatsOf(text, spellings), words }
+  }
   texts.seen++
-  if (texts.formats.length > 0 && !texts.formats.every((format) => fitsFormat(text, format)))
-    texts.formats = texts.formats.filter((format) => fitsFormat(text, format))
+  if (texts.formats.length > 0 && !texts.formats.every((format) => fitsFormat(text, format, spellings)))
+    texts.formats = texts.formats.filter((format) => fitsFormat(text, format, spellings))
   if (texts.words !== null) texts.words = addWord(texts.words, text)
   return texts
 }
@@ -50,7 +53,10 @@ const FORMATS = {
   date: format('z.iso.date()', z.iso.date(), /^\d{4}-\d\d-\d\d$/),
   url: format('z.url()', z.url(), /^https?:/),
   path: format(`z.string().startsWith('/')`, z.string(), /^\//),
-  storage: { code: 'storageName', fits: (text: string) => findStorage(text, {}) !== null },
+  storage: {
+    code: 'storageName',
+    fits: (text: string, spellings: StorageSpellings) => findStorage(text, spellings) !== null,
+  },
   uuid: format('z.guid()', z.guid(), /^[\da-f]{8}-/i),
   hex: format('z.hex().min(8)', z.hex(), /^[\da-f]{8}/i),
 }
@@ -67,14 +73,15 @@ function format(code: string, schema: z.ZodType, begins: RegExp): { code: string
 
 const PLAIN = Object.keys(FORMATS) as PlainFormat[]
 
-export function formatsOf(text: string): TextFormat[] {
-  const formats: TextFormat[] = PLAIN.filter((each) => FORMATS[each].fits(text))
+/** `spellings` are those of the account that the text came from; without them, our names count. */
+export function formatsOf(text: string, spellings: StorageSpellings = {}): TextFormat[] {
+  const formats: TextFormat[] = PLAIN.filter((each) => FORMATS[each].fits(text, spellings))
   const prefix = prefixOf(text)
   return prefix === null ? formats : [...formats, `id ${prefix}`]
 }
 
-function fitsFormat(text: string, format: TextFormat): boolean {
-  return isId(format) ? prefixOf(text) === format.slice(3) : FORMATS[format].fits(text)
+function fitsFormat(text: string, format: TextFormat, spellings: StorageSpellings): boolean {
+  return isId(format) ? prefixOf(text) === format.slice(3) : FORMATS[format].fits(text, spellings)
 }
 
 export function isId(format: TextFormat): format is `id ${string}` {

@@ -14,6 +14,9 @@ const MANY_NAMES = 50
 /** Names whose texts are values of somebody, however few there are. */
 const PRIVATE = /name|mail|token|secret|url|path|key|user|owner|title|phone|address/i
 
+/** Names whose texts are storages, however few prove it. */
+const STORAGE_NAME = /service|storage/i
+
 /** Names whose texts may be ids with a common beginning. */
 const ID_NAME = /(^i|I|_i)ds?$/
 
@@ -140,9 +143,9 @@ function kindsOf({ booleans, integers, decimals, texts, lists, objects, opaque }
 function writeText(texts: TextShape, name: string): string {
   const words = listWords(texts, name)
   if (words !== null) return writeWords(words)
+  const isNamed = (format: TextFormat) => format === 'storage' && STORAGE_NAME.test(name)
   const isProven = (format: TextFormat) => texts.seen >= PROOF && (!isId(format) || ID_NAME.test(name))
-  // Three names are too few to meet by chance.
-  const format = texts.formats.find((each) => each === 'storage' || isProven(each))
+  const format = texts.formats.find((each) => isNamed(each) || isProven(each))
   return format === undefined ? 'z.string()' : formatCode(format)
 }
 

@@ -221,7 +221,7 @@ export async function prepareDelete(
     target,
     required,
     before,
-  }: { key: string; target: string; required: FileState | null; before: FileState | null },
+  }: { key: string; target: string; required: FileState | null; before: FileBefore | null },
 ): Promise<void> {
   await refuseStopped(pass, target)
   if (before !== null && !isWhole(required)) await pass.journal.noteSeen(key, before)

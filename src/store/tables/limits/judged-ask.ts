@@ -1,5 +1,11 @@
 import { firstKeyOf } from '../../../core/runs/step.ts'
-import { completeState, type EffectAsk, type EffectPermit, type FileState } from '../../../core/safety/effect.ts'
+import {
+  completeState,
+  type EffectAsk,
+  type EffectPermit,
+  type FileState,
+  toState,
+} from '../../../core/safety/effect.ts'
 import type { CountedAsk } from '../../../core/safety/effect-group.ts'
 import { describeLimit, type EffectSource, type Limit, nextRoomAt } from '../../../core/safety/guard.ts'
 import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
@@ -73,7 +79,7 @@ export function permitAgain(item: FoundItem | null, bonds: Bonds | null): Effect
 }
 
 function read(state: string | null | undefined): FileState | null {
-  return state == null ? null : JSON.parse(state)
+  return state == null ? null : toState(JSON.parse(state))
 }
 
 /** The answer while people have not decided. */

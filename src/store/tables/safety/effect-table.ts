@@ -164,13 +164,13 @@ function prepareWrites(db: Connection) {
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
          event_seq, code, approval, actor, before, outcome, proof, error)
        VALUES (@endedAt, 'ended', @seq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         @eventSeq, @code, @approval, @actor, @before, @outcome, @proof, @error)`,
+         @eventSeq, @code, @approval, @actor, ${BEFORE}, @outcome, @proof, @error)`,
     ),
     done: db.prepare(
       `INSERT INTO effect (at, phase, class, operation, account, target, workflow, run_id, step, event_seq, code, asked,
          before, outcome, proof, error)
        SELECT CAST(@endedAt AS bigint), 'done', @class, @operation, coalesce(${ofEvent}, run.account, 'default'),
-         @target, run.workflow, run.id, @step, event_seq, ${code}, @input, @before, @outcome, @proof, @error
+         @target, run.workflow, run.id, @step, event_seq, ${code}, @input, ${BEFORE}, @outcome, @proof, @error
        FROM run WHERE run.id = @runId`,
     ),
     // An operator's deletes have no run, and are nobody's step.
@@ -292,6 +292,9 @@ type Begun = Pick<EffectRecord, 'at' | 'target' | 'path' | 'bytes' | 'code' | 'a
   workflow: string
   eventSeq: number | null
 }
+
+/** A call that finds nothing, as after a crash, has the state that an earlier request noted. */
+const BEFORE = 'coalesce(@before, (SELECT seen FROM step WHERE step.run_id = @runId AND key = @step))'
 
 /** A row of a call past the ledger; index effect_run. */
 const FIND_NOTED = "SELECT seq FROM effect WHERE run_id = ? AND phase = 'noted' AND operation = ? AND outcome = ?"

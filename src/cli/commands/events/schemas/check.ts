@@ -14,7 +14,7 @@ import { formatMoment } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { NO_STORE } from '../../safety/open-code.ts'
 import { readShapes, SHAPES_FILE } from './shapes-file.ts'
-import { readSince, readTraffic } from './traffic.ts'
+import { readSince, readSpellings, readTraffic } from './traffic.ts'
 
 /** How a definition and the events of a type get on. */
 interface Fit {
@@ -102,8 +102,7 @@ async function readFits(
 ): Promise<{ fits: Fit[]; shapes: Map<string, Shape> }> {
   const fits = definitions.map(({ type, workflows }): Fit => ({ type, workflows, events: 0, misfits: 0, first: null }))
   const shapes = new Map<string, Shape>()
-  const { items: accounts } = await call(operations, 'GET /accounts')
-  const spellings = new Map(accounts.map(({ name, storages }) => [name, storages] as const))
+  const spellings = await readSpellings(operations)
   for await (const { id, type, account, data } of readTraffic(operations, { types: [], since })) {
     shapes.set(type, foldBody(shapes.get(type) ?? emptyShape(), data))
     for (const [n, fit] of fits.entries()) {

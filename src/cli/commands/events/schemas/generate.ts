@@ -6,12 +6,13 @@ import { UpshotError } from '../../../../core/errors.ts'
 import { chooseUnions, findSplits, foldSplits } from '../../../../core/service/shapes/find-unions.ts'
 import { outlineOf } from '../../../../core/service/shapes/outline.ts'
 import { type ShapeUnion, writeSchema } from '../../../../core/service/shapes/write-schema.ts'
+import type { StorageSpellings } from '../../../../core/service/storage.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
 import type { Operations } from '../../../open/operations.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
-import { foldTraffic, readSince, readTraffic, type TrafficChoice, type TypeTraffic } from './traffic.ts'
+import { foldTraffic, readSince, readSpellings, readTraffic, type TrafficChoice, type TypeTraffic } from './traffic.ts'
 
 export function define(command: Command, { out, project }: Cli): void {
   command
@@ -22,9 +23,10 @@ export function define(command: Command, { out, project }: Cli): void {
     .action((types, { since: asked, out: file, minShare }) =>
       project.withOperations(async (operations) => {
         const choice = { types, since: readSince(asked) }
-        const traffic = await foldTraffic(operations, choice)
+        const spellings = await readSpellings(operations)
+        const traffic = await foldTraffic(operations, choice, spellings)
         if (traffic.size === 0) throw noEvents()
-        const typed = await findTypes(operations, choice, traffic)
+        const typed = await findTypes(operations, choice, { traffic, spellings })
         const module = writeModule(typed, { minShare })
         const outlines = new Map([...typed].map(([type, { shape }]) => [type, outlineOf(shape)]))
         if (file !== undefined) {
@@ -49,13 +51,16 @@ export function define(command: Command, { out, project }: Cli): void {
 async function findTypes(
   operations: Operations,
   choice: TrafficChoice,
-  traffic: ReadonlyMap<string, TypeTraffic>,
+  {
+    traffic,
+    spellings,
+  }: { traffic: ReadonlyMap<string, TypeTraffic>; spellings: ReadonlyMap<string, StorageSpellings> },
 ): Promise<Map<string, TypedTraffic>> {
   const splits = new Map([...traffic].map(([type, { shape }]) => [type, findSplits(shape)]))
   const varied = [...splits].filter(([, each]) => each.length > 0).map(([type]) => type)
   if (varied.length > 0)
-    for await (const { type, data } of readTraffic(operations, { ...choice, types: varied }))
-      foldSplits(splits.get(type) ?? [], data)
+    for await (const { type, account, data } of readTraffic(operations, { ...choice, types: varied }))
+      foldSplits(splits.get(type) ?? [], data, spellings.get(account))
   return new Map([...traffic].map(([type, each]) => [type, { ...each, unions: chooseUnions(splits.get(type) ?? []) }]))
 }
 

@@ -1,9 +1,10 @@
 import type { ServiceEvent } from '../../../../core/incoming/event.ts'
 import { emptyShape, foldBody, type Shape } from '../../../../core/service/shapes/shape.ts'
+import type { StorageSpellings } from '../../../../core/service/storage.ts'
 import { isoTime } from '../../../../core/time.ts'
 import { commandClock } from '../../../command-clock.ts'
 import type { Since } from '../../../input/parse-option.ts'
-import type { Operations } from '../../../open/operations.ts'
+import { call, type Operations } from '../../../open/operations.ts'
 
 /** How far back the commands look unless told otherwise. */
 const TRAFFIC_MS = 30 * 24 * 60 * 60 * 1_000
@@ -50,12 +51,22 @@ export async function* readTraffic(operations: Operations, { types, since }: Tra
   }
 }
 
+/** How the service writes the storages of each account. */
+export async function readSpellings(operations: Operations): Promise<Map<string, StorageSpellings>> {
+  const { items } = await call(operations, 'GET /accounts')
+  return new Map(items.map(({ name, storages }) => [name, storages]))
+}
+
 /** The traffic by type, in order of the names. */
-export async function foldTraffic(operations: Operations, choice: TrafficChoice): Promise<Map<string, TypeTraffic>> {
+export async function foldTraffic(
+  operations: Operations,
+  choice: TrafficChoice,
+  spellings: ReadonlyMap<string, StorageSpellings>,
+): Promise<Map<string, TypeTraffic>> {
   const found = new Map<string, TypeTraffic>()
-  for await (const { type, receivedAt: at, data } of readTraffic(operations, choice)) {
+  for await (const { type, account, receivedAt: at, data } of readTraffic(operations, choice)) {
     const { shape, from, to } = found.get(type) ?? { shape: emptyShape(), from: at, to: at }
-    foldBody(shape, data)
+    foldBody(shape, data, spellings.get(account))
     found.set(type, { shape, from: at < from ? at : from, to: at > to ? at : to })
   }
   return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -109,6 +109,26 @@ test('"types generate" writes a module that takes the events it was made from, a
   expect((await cli('types', 'check')).stdout).toContain('file.created has changed:\n  data.file.size')
 })
 
+test('"types generate" writes storageName for what the account calls its storages, and nowhere by chance', async () => {
+  const { cli, send, dataDir } = await openTraffic(0, follow)
+  for (const [n, service] of ['docs', 'My Desktop', 'sync'].entries())
+    await send('file.updated', n, { service, to: { targetStorage: 'docs' }, state: 'sync' })
+  const env = {
+    SERVICE_BASE_URL: 'https://api.example.com/v1',
+    SERVICE_API_KEY: 'sk_of_the_shop_4711',
+    SERVICE_WEBHOOK_SECRET: 'a secret of twenty-four bytes',
+    SERVICE_STORAGE_A: 'docs',
+    SERVICE_STORAGE_B: 'my desktop',
+    SERVICE_STORAGE_C: 'sync',
+  }
+  const { stdout } = await runHere(dataDir, ['types', 'generate'], { env })
+  expect(stdout).toContain(`import { defineEvent, storageName, z } from 'upshot'`)
+  expect(stdout).toContain('service: storageName,')
+  expect(stdout).toContain('targetStorage: storageName,')
+  expect(stdout).toContain('state: z.string(),')
+  expect((await cli('types', 'generate')).stdout).toContain('service: z.string(),')
+})
+
 test('"types generate" without events, and "types check" beside a broken module or file, say what to do', async () => {
   const { cli, workflows } = await openTraffic(0, 'import "./none.ts"')
   expect(await cli('types', 'generate', 'file.gone')).toMatchObject({

@@ -51,6 +51,16 @@ function adopt(file: string): void {
   if (process.getuid?.() === 0) chownSync(file, uid, gid)
 }
 
+test('a schema of another checkout is named, though it has the same number', async () => {
+  const store = await open(place(), 'other_checkout')
+  await owner.query('ALTER TABLE other_checkout.run_progress RENAME COLUMN reported_at TO at')
+  await expect(store.listRuns({ limit: 1 })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringContaining('has other tables than this Upshot'),
+    details: { reason: 'other_schema', passes: false },
+  })
+})
+
 test('a wrong password and a database that is not there are told at once, without the password', async () => {
   const rules = join(server.folder, 'data', 'pg_hba.conf')
   const before = readFileSync(rules, 'utf8')

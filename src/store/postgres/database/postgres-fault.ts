@@ -12,6 +12,7 @@ type FaultReason =
   | 'pooled'
   | 'corrupt'
   | 'timeout'
+  | 'other_schema'
 
 const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
   unreachable: { what: 'does not answer', fix: 'Look at the server and the network.' },
@@ -41,6 +42,10 @@ const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
     fix: 'Add them to ignore_startup_parameters of PgBouncer. See "Poolers" in the guide.',
   },
   corrupt: { what: 'is damaged', fix: 'Restore it from a backup, or fail over to a standby.' },
+  other_schema: {
+    what: 'has other tables than this Upshot, which has the same number for them: it is not of a release',
+    fix: 'Start the checkout that made it, or name another schema in UPSHOT_DATABASE_URL.',
+  },
   timeout: { what: 'is too slow to answer in time', fix: 'Look at its load and locks.' },
 }
 
@@ -54,6 +59,8 @@ const REASONS: readonly [RegExp, FaultReason][] = [
   [/^(28|42501)/, 'refused'],
   [/CERT|TLS|SIGNATURE|SSL/, 'untrusted'],
   [/^XX00[12]/, 'corrupt'],
+  // Our SQL fits the tables of every release.
+  [/^(42P01|42703)/, 'other_schema'],
   // EBUSY: a session of ours was not free in time.
   [/^(57014|55P03|40P01|40001|EBUSY)/, 'timeout'],
   [/^(08|57P0|53|25P0[34])/, 'unreachable'],

@@ -17,7 +17,7 @@ import { isoTime, momentOf } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
-import { listNextTicks } from '../queries/list-next-ticks.ts'
+import { listMade, listNextTicks } from '../queries/list-next-ticks.ts'
 import { decodePosition, wholePage } from '../queries/read-page.ts'
 import { given } from '../queries/read-query.ts'
 import { requireAccount, requireRun, requireSchedule, requireWorkflow } from '../queries/require-row.ts'
@@ -135,9 +135,7 @@ function handleBackfills(parts: ResourceParts): Handlers<Backfills> {
       const [first = null, last = null] = [moments[0], moments.at(-1)]
       const limit = MAX_BACKFILL
       const ran =
-        first === null || last === null
-          ? []
-          : await store.listTickMoments(schedule.id, { from: first, to: last, limit })
+        first === null || last === null ? [] : await listMade(store, schedule, { from: first, to: last, limit })
       const past = new Set(moments)
       return {
         moments: moments.length,

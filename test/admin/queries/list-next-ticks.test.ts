@@ -17,3 +17,19 @@ test('a moment that has its tick since a clock was ahead is not named as one to 
   expect((await get('/schedules')).items).toMatchObject([{ nextAt: after(2), next: [2, 4, 5, 6, 7].map(after) }])
   expect((await get('/overview')).upNext).toMatchObject([2, 4, 5, 6, 7].map((minutes) => ({ at: after(minutes) })))
 })
+
+test('a moment is one to come until each account of its schedule has its tick', async () => {
+  const { get, store, clock } = await startConsole()
+  const now = clock.now()
+  const made = { id: 'sch_1', name: 'each minute', owner: 'person', madeBy: 'cli:ann', input: null } as const
+  const plan = planCron('* * * * *', { account: ['shop', 'lab'] })
+  await store.addSchedule({ ...made, workflow: 'count', plan }, now)
+  const after = (minutes: number) => isoTime(now + minutes * MINUTE)
+  const record = (account: string, minutes: number) => {
+    const moment = now + minutes * MINUTE
+    return store.recordTick('sch_1', { scheduledFor: moment, missed: 0 }, moment, { account })
+  }
+  for (const account of ['shop', 'lab']) await record(account, 1)
+  await record('shop', 2)
+  expect((await get('/schedules')).items).toMatchObject([{ next: [2, 3, 4, 5, 6].map(after) }])
+})

@@ -144,7 +144,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   ],
   nextScheduleAt: [[0]],
   tallyMissed: [[]],
-  listTickMoments: [['w1', { from: 0, to: N * HOUR, limit: 9 }]],
+  listTickMoments: [['w1', { from: 0, to: N * HOUR, accounts: 1, limit: 9 }]],
   loadLimit: [['key']],
   listLimits: [[]],
   listActions: [[{ limit: 20 }], [{ limit: 20, target: RUN }], [{ limit: 20, since: 1 }]],

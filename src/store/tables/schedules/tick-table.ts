@@ -53,10 +53,10 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
   >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for < ? AND account = ?
        ORDER BY scheduled_for DESC LIMIT 1`)
   readonly #moments = this.db.pluck<
-    [string, number, number, number],
+    [string, number, number, number, number],
     number
-  >(`SELECT DISTINCT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
-       ORDER BY scheduled_for LIMIT ?`)
+  >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
+       GROUP BY scheduled_for HAVING count(*) >= ? ORDER BY scheduled_for LIMIT ?`)
   // Index: work_ticking, from here on.
   readonly #startQueued = this.db.prepare<[{ schedule: string; account: string }]>(
     `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = (
@@ -135,12 +135,12 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     }
   }
 
-  /** Moments of a schedule between two that have a tick, up to `limit`. */
+  /** Moments of a schedule between two that have ticks of so many `accounts`, up to `limit`. */
   async listTickMoments(
     schedule: string,
-    { from, to, limit }: { from: number; to: number; limit: number },
+    { from, to, accounts, limit }: { from: number; to: number; accounts: number; limit: number },
   ): Promise<number[]> {
-    return this.#moments.all(schedule, from, to, limit)
+    return this.#moments.all(schedule, from, to, accounts, limit)
   }
 
   /** The first status of a tick's run, given the unfinished ticks of its schedule and account. */

@@ -32,6 +32,26 @@ inBrowser(`fifty live updates leave focus, scroll and an open menu where they we
   expect(await readPlace(page)).toEqual(before)
 })
 
+inBrowser(`the next page of a list comes, whatever changes meanwhile${label}`, async () => {
+  const { page, login, origin, app, hear } = await open()
+  const runs = await makeRuns(app, 60)
+  app.notices.publish({ kind: 'run.queued', count: 60 })
+  await hear('run.parked', ({ run }) => run === runs.at(-1))
+  await login(page)
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/runs\?.*after=/, (route) => held.promise.then(() => route.continue()), { times: 1 })
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Older' }).click()
+  await app.store.cancelRun(runs.at(-1) ?? '', 'by another person', Date.now())
+  const asked = page.waitForRequest(/\/api\/v1\/(?!live)/)
+  await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+  await asked
+  held.resolve()
+  await page.getByText('61 shown').waitFor()
+  await canceledIn(page).waitFor()
+})
+
 inBrowser(`a selection holds the page still until it ends, and no other page${label}`, async () => {
   const { page, login, origin, app } = await open()
   const [run = ''] = await makeRuns(app, 1)

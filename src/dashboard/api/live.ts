@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState } from 'react'
 import { pageKey, readMessages } from './client.ts'
 import { STILL } from './use-api.ts'
@@ -10,11 +10,24 @@ type FeedState = 'live' | 'paused' | 'reconnecting' | 'polling'
 const POLL_MS = 5_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 10_000
-/** Every question but those that stand still. */
-const FOLLOWED = {
-  refetchType: 'active',
-  predicate: ({ meta }: { meta?: Record<string, unknown> | undefined }) => meta !== STILL,
-} as const
+
+const isGrowing = ({ state }: Query) => state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore !== undefined
+
+/**
+ * Asks every question again but those that stand still. A list whose next page is on its way is
+ * asked once that has come, which would be lost.
+ */
+function askAgain(client: QueryClient): void {
+  const followed = client.getQueryCache().findAll({ predicate: ({ meta }) => meta !== STILL })
+  const ask = (queries: readonly Query[]) => client.invalidateQueries({ predicate: (query) => queries.includes(query) })
+  void ask(followed.filter((query) => !isGrowing(query)))
+  for (const query of followed.filter(isGrowing)) {
+    query.promise?.then(
+      () => ask([query]),
+      () => {},
+    )
+  }
+}
 
 interface Feed {
   state: FeedState
@@ -35,7 +48,7 @@ export function useLiveFeed(isOut: boolean): Feed {
   const [state, setState] = useState<FeedState>(navigator.locks ? 'reconnecting' : 'polling')
   useEffect(() => {
     const refresh = () => {
-      if (!isPaused && !document.hidden) void client.invalidateQueries(FOLLOWED)
+      if (!isPaused && !document.hidden) askAgain(client)
     }
     const stop = joinFeed((message) => (message === 'changed' ? refresh() : setState(message)))
     document.addEventListener('visibilitychange', refresh)
@@ -48,11 +61,11 @@ export function useLiveFeed(isOut: boolean): Feed {
     if (!isPaused) return
     // An answer that is on its way would come during the pause. The first one of a page may.
     void client.cancelQueries({ predicate: ({ meta, state: { data } }) => meta !== STILL && data !== undefined })
-    return () => void client.invalidateQueries(FOLLOWED)
+    return () => askAgain(client)
   }, [client, isPaused])
   useEffect(() => {
     if (state === 'live' || isPaused) return
-    const timer = setInterval(() => void client.invalidateQueries(FOLLOWED), POLL_MS)
+    const timer = setInterval(() => askAgain(client), POLL_MS)
     return () => clearInterval(timer)
   }, [client, state, isPaused])
   return { state: isPaused ? 'paused' : state, setPaused }

@@ -24,11 +24,6 @@ interface ServeOptions {
 interface Served {
   app: App
   urls: AppUrls
-  /**
-   * The first call drains the app; the second one exits at once with 130. Signals do the same, and
-   * no acknowledged delivery is lost.
-   */
-  leave(reason: string): void
   /** Resolves when the app has drained; rejects with the error of its stop. */
   ended: Promise<void>
 }
@@ -37,7 +32,8 @@ interface Served {
 const EXIT_FORCED = 130
 
 /**
- * Runs the app until a signal or `leave`, with its log on standard output. A start waits for a
+ * Runs the app until a signal, with its log on standard output. The first signal drains it, and no
+ * acknowledged delivery is lost; the second one exits at once with 130. A start waits for a
  * database that does not answer yet.
  */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
@@ -57,15 +53,15 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let app: App | null = null
   let isLeaving = false
-  const leave = (reason: string) => {
+  const leave = (signal: string) => {
     if (isLeaving) process.exit(EXIT_FORCED)
     isLeaving = true
     // An app that waits for its database has nothing to drain.
-    const left = app === null ? noticeLog.end().then(() => process.exit(0)) : app.stop(reason)
+    const left = app === null ? noticeLog.end().then(() => process.exit(0)) : app.stop(`signal ${signal}`)
     left.finally(() => noticeLog.end()).then(resolve, reject)
   }
   const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
-    const listener = () => leave(`signal ${signal}`)
+    const listener = () => leave(signal)
     process.on(signal, listener)
     return () => process.off(signal, listener)
   })
@@ -95,7 +91,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   }
   try {
     const started = await awaitDatabase(start, { publish: notices.publish, isOver: () => isLeaving, failed })
-    return { ...started, leave, ended }
+    return { ...started, ended }
   } catch (error) {
     removeListeners()
     await noticeLog.end()

@@ -7,7 +7,6 @@ import type {
   FilesApi,
   Snapshot,
   SnapshotOptions,
-  WrapCall,
 } from '../core/service/files-api.ts'
 import type { StorageName } from '../core/service/storage.ts'
 import { type ClientParts, createClientParts } from './call/client-parts.ts'
@@ -33,7 +32,6 @@ import {
 import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
 import { matchStorage } from './operations/match-storage.ts'
 import { hashFile, streamBytes } from './operations/stream.ts'
-import { wrapCalls } from './wrap-calls.ts'
 
 /**
  * Makes a client of the Files API. It reads both forms of the API and throws only `FilesError` and
@@ -190,11 +188,6 @@ export class FilesClient implements FilesApi {
   canDelete(storage: StorageName, options: CallOptions = {}): Promise<boolean> {
     const { service } = this.#named({ service: storage }, 'delete')
     return this.#calls.run({ operation: 'delete', service }, options, (call) => canDelete(this.#parts, call))
-  }
-
-  /** This client with every call passed through `wrap`: inside a run, as a durable step. */
-  within(wrap: WrapCall): FilesApi {
-    return wrapCalls(() => this, wrap, this.#parts.log)
   }
 
   /**

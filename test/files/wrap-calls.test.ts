@@ -1,11 +1,22 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { FileCall, WrapCall } from '../../src/core/service/files-api.ts'
+import { wrapCalls } from '../../src/files/wrap-calls.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { giveUrls, serveBytes, someBytes } from './support/download-host.ts'
 import { entries, entry } from './support/entries.ts'
 import { ok, ScriptedServer, test } from './support/scripted-server.ts'
 import { testClient } from './support/test-client.ts'
+
+/** A client whose calls pass through `wrap`. */
+function openWrapped({ baseUrl }: Pick<ScriptedServer, 'baseUrl'>, wrap: WrapCall) {
+  const { files } = testClient({ baseUrl })
+  return wrapCalls(
+    () => files,
+    wrap,
+    () => {},
+  )
+}
 
 /** Passes every call on, and remembers it. */
 function recorder() {
@@ -23,7 +34,7 @@ function recorder() {
 test('each page of a listing is a call of its own, whose second look keeps no entry', async ({ server }) => {
   server.script(ok(entries(0, 100)), ok(entries(100, 1)), ok(entries(0, 100)), ok(entries(100, 1)))
   const { calls, results, wrap } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
+  const files = openWrapped(server, wrap)
   expect(await files.snapshot({ service: 'storage_a', path: '/in' })).toMatchObject({
     items: { length: 101 },
     complete: true,
@@ -40,7 +51,7 @@ test('each page of a listing is a call of its own, whose second look keeps no en
 test('a delete has an effect of its own, and a download URL is not kept', async ({ server }) => {
   const folder = tempFolder()
   const { calls, wrap } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
+  const files = openWrapped(server, wrap)
   const ref = { service: 'storage_a', id: 'x' } as const
 
   server.script(ok(entry('x')))
@@ -75,7 +86,7 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
 
 test('find() is one call however many pages it reads, and hash() keeps no bytes', async ({ server }) => {
   const { calls, wrap } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
+  const files = openWrapped(server, wrap)
   server.script(ok(entries(0, 100)), ok(entries(100, 1)))
   expect(await files.find({ service: 'storage_a', path: '/in/100.txt' })).toMatchObject({ id: '100' })
   server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
@@ -91,7 +102,7 @@ test('a delete tells what its look found, with the hash where the run has read t
   const found: unknown[] = []
   const permit = { expect: null, isRepeated: false, onSeen: (before: unknown) => void found.push(before) }
   const calls: FileCall[] = []
-  const files = testClient({ baseUrl: server.baseUrl }).files.within((call, perform) => {
+  const files = openWrapped(server, (call, perform) => {
     calls.push(call)
     return perform({ signal: new AbortController().signal, permit })
   })
@@ -114,7 +125,7 @@ test('a delete tells what its look found, with the hash where the run has read t
 
 test('retry and timeout of a call come with each of its calls', async ({ server }) => {
   const { calls, wrap } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
+  const files = openWrapped(server, wrap)
   const limits = { retry: { attempts: 9 }, timeout: '1h' } as const
   const ref = { service: 'storage_a', id: 'x' } as const
   server.otherwise(ok([entry('x')]))

@@ -55,8 +55,6 @@ export interface Output {
    * `data` in the document, such as how far a search looked.
    */
   result(data: unknown, lines: () => readonly string[], about?: Record<string, unknown>): void
-  /** Prints one line of a result that is still growing. Dropped under `--json`. */
-  tell(line: string): void
   /** Prints a hint to stderr. Dropped under `--quiet` and `--json`. */
   note(text: string): void
   /** Prints to stderr under `--verbose` only. */
@@ -119,10 +117,6 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
       if (given.ndjson) for (const row of Array.isArray(data) ? data : [data]) document(row)
       else if (given.json) document({ ok: true, data, ...about })
       else for (const text of lines()) stdout.write(`${text}\n`)
-    },
-    tell(text) {
-      line.clear()
-      if (!isDocument) stdout.write(`${text}\n`)
     },
     note(text) {
       if (!isDocument && !given.quiet) complain(`${text}\n`)

@@ -28,20 +28,17 @@ export async function findEntry(
   throw new InvalidRequestError('Give an id or a path to find an entry.', FACTS)
 }
 
-async function findByPath(path: string, reader: PlaceReader): Promise<FileEntry | null> {
+/** Presence needs one look, absence a verified one. */
+async function findByPath(path: string, reader: PlaceReader, verify = false): Promise<FileEntry | null> {
   if (path === '/') throw new InvalidRequestError('The root of a storage is not an entry.', FACTS)
-  const folder = posix.dirname(path)
-  // Presence needs one look, absence a verified one.
-  for (const verify of [false, true]) {
-    const { items, complete, reason } = await reader.snapshot(folder, { max: Infinity, verify })
-    const found = items.filter((entry) => entry.path.normalize('NFC') === path)
-    if (found.length > 1) throw ambiguous(path, found)
-    if (found[0] !== undefined) return found[0]
-    if (complete) return null
-    const mayHelp = !verify && (reason === 'unverified' || reason === 'changed')
-    if (!mayHelp) throw unproven(path, reason)
-  }
-  return null
+  const { items, complete, reason } = await reader.snapshot(posix.dirname(path), { max: Infinity, verify })
+  const found = items.filter((entry) => entry.path.normalize('NFC') === path)
+  if (found.length > 1) throw ambiguous(path, found)
+  if (found[0] !== undefined) return found[0]
+  if (complete) return null
+  const mayHelp = !verify && (reason === 'unverified' || reason === 'changed')
+  if (!mayHelp) throw unproven(path, reason)
+  return findByPath(path, reader, true)
 }
 
 /** A storage may give one name to two files. To take the first would be a guess. */

@@ -52,6 +52,27 @@ test('a dry run of a change of an endpoint or an account answers what would be s
   expect(await store.listActions({ limit: 9 })).toEqual([])
 })
 
+test('a name that is taken is refused by a dry run, too', async () => {
+  const { store, clock, send } = await openRefusing()
+  const report = { id: 'report', file: 'report.workflow.ts', eventTypes: [], schedule: null }
+  const nightly = { id: 'nightly', file: 'nightly.workflow.ts', eventTypes: [], schedule: cron('0 3 * * *') }
+  await store.saveWorkflows({ workflows: [report, nightly], broken: [] }, clock.now())
+  const monthly = { name: 'monthly', workflow: 'report', cron: '0 3 1 * *' }
+  for (const [path, body] of [
+    ['/endpoints', { name: 'other' }],
+    ['/schedules', monthly],
+  ] as const) {
+    const statuses: number[] = []
+    for (const isDryRun of [true, false, true, false]) {
+      statuses.push((await send('POST', path, { ...body, isDryRun })).status)
+    }
+    expect(statuses).toEqual([200, 200, 409, 409])
+  }
+  const line = { ...monthly, name: 'nightly' }
+  for (const isDryRun of [true, false])
+    expect(await send('POST', '/schedules', { ...line, isDryRun })).toMatchObject({ status: 409 })
+})
+
 test('an account is added once, changed where it is there, and never under the name default', async () => {
   const { send } = await openRefusing()
   const account = { apiKey: 'sk_sandbox_1', baseUrl: 'http://127.0.0.1:1/v1' }

@@ -1,6 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 import {
   activeSecrets,
+  describeTakenEndpoint,
   type Endpoint,
   newSecret,
   planEndpoint,
@@ -68,6 +69,7 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
       const planned = planEndpoint({ ...given, ...(body.secret === undefined ? {} : { secret: body.secret }) }, now)
       const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
       if (!body.isDryRun) await writes.addEndpoint(endpoint)
+      else if ((await store.listEndpoints()).some((each) => each.name === name)) throw describeTakenEndpoint(name)
       return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body) }
     },
     'PATCH /endpoints/:name': async (call) =>

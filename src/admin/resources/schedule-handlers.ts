@@ -4,6 +4,7 @@ import type { Run } from '../../core/runs/run.ts'
 import {
   type BackfillPlan,
   type CronTrigger,
+  describeTakenSchedule,
   MAX_BACKFILL,
   type NewSchedule,
   type OncePlan,
@@ -69,7 +70,10 @@ function handleEdits(parts: ResourceParts): Handlers<Edits> {
       requireFit(workflow, body.input ?? null)
       const made = { id: newId('sch', now), owner: 'person', madeBy: operator.actor } as const
       const schedule = { ...made, name, workflow: workflow.id, plan, input }
-      if (body.isDryRun) return describe(foresee(schedule, now), caller, now)
+      if (body.isDryRun) {
+        if ((await store.findSchedule(name)) !== null) throw describeTakenSchedule(name)
+        return describe(foresee(schedule, now), caller, now)
+      }
       await writes.addSchedule(schedule, now)
       return describe(await requireSchedule(store, schedule.id), caller, now)
     },

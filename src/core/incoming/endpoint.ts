@@ -62,6 +62,11 @@ interface NewEndpoint {
   scheme?: SignatureScheme
 }
 
+/** The refusal to add a second endpoint of a name. */
+export function describeTakenEndpoint(name: string): UpshotError {
+  return new UpshotError('conflict', `There is an endpoint named "${name}" already. Choose another name.`)
+}
+
 /** Completes an endpoint; throws `invalid_request` for an invalid name or a weak secret. */
 export function planEndpoint(given: NewEndpoint, now: number): Endpoint {
   if (!NAME.test(given.name)) {

@@ -243,6 +243,13 @@ export function requireScheduleName(name: string): void {
   })
 }
 
+/** The refusal to add a second schedule of a name. */
+export function describeTakenSchedule(name: string): UpshotError {
+  return new UpshotError('conflict', `There is a schedule named "${name}" already.`, {
+    details: { fix: `Change it with "upshot schedules edit ${name}", or choose another name.` },
+  })
+}
+
 /** Moments of one backfill at most. */
 export const MAX_BACKFILL = 10_000
 

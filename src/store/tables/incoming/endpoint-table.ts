@@ -1,5 +1,10 @@
 import { UpshotError } from '../../../core/errors.ts'
-import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
+import {
+  describeTakenEndpoint,
+  type Endpoint,
+  type EndpointName,
+  type SecretUse,
+} from '../../../core/incoming/endpoint.ts'
 import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
 import { JoinedTable, Table } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
@@ -57,7 +62,7 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
       scheme: JSON.stringify(endpoint.scheme),
     })
     if (changes === 0) {
-      throw new UpshotError('conflict', `There is an endpoint named "${endpoint.name}" already. Choose another name.`)
+      throw describeTakenEndpoint(endpoint.name)
     }
     await this.#saveSecrets(endpoint)
   }

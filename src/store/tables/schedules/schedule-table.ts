@@ -1,12 +1,13 @@
 import { UpshotError } from '../../../core/errors.ts'
-import type {
-  CronTrigger,
-  DueCursor,
-  DueSchedule,
-  NewSchedule,
-  ScheduleLook,
-  ScheduleQuery,
-  ScheduleRecord,
+import {
+  type CronTrigger,
+  type DueCursor,
+  type DueSchedule,
+  describeTakenSchedule,
+  type NewSchedule,
+  type ScheduleLook,
+  type ScheduleQuery,
+  type ScheduleRecord,
 } from '../../../core/runs/schedule.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import { Table } from '../../connection.ts'
@@ -142,9 +143,7 @@ export class ScheduleTable extends Table {
   /** Adds a schedule. Throws `conflict` where the name is taken. */
   async addSchedule(schedule: NewSchedule, now: number): Promise<void> {
     if ((await this.#insert(schedule, now)) === 1) return
-    throw new UpshotError('conflict', `There is a schedule named "${schedule.name}" already.`, {
-      details: { fix: `Change it with "upshot schedules edit ${schedule.name}", or choose another name.` },
-    })
+    throw describeTakenSchedule(schedule.name)
   }
 
   /** Adds a schedule of code, or changes the one of its name. */

@@ -188,20 +188,22 @@ function readType(header: string | undefined, body: Buffer): string | null {
   }
 }
 
-/** Fields are text; where the schema asks for a number or a boolean, theirs is read as such. */
+/** Fields are text, read as the number, the boolean or the list that the schema asks for. */
 function readForm(form: URLSearchParams, schema: JsonValue): unknown {
   const properties = isPlainObject(schema) && isPlainObject(schema.properties) ? schema.properties : {}
   const required = isPlainObject(schema) && Array.isArray(schema.required) ? schema.required : []
   if (isPlainObject(schema) && schema.type !== undefined && schema.type !== 'object')
     return readField(form.get(ONLY_FIELD) ?? '', schema)
   const entries = [...new Set(form.keys())].flatMap((name): [string, unknown][] => {
-    const [first = '', ...others] = form.getAll(name)
+    const texts = form.getAll(name)
+    const [first = '', ...others] = texts
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (others.length > 0) return [[name, [first, ...others]]]
     // A browser sends a field that nobody filled in.
     const mayBeEmpty = property === undefined || (typeOf(property) === 'string' && required.includes(name))
-    if (first === '' && !mayBeEmpty) return []
-    return [[name, readField(first, property)]]
+    if (first === '' && others.length === 0 && !mayBeEmpty) return []
+    if (isPlainObject(property) && property.type === 'array')
+      return [[name, texts.map((text) => readField(text, property.items))]]
+    return [[name, others.length > 0 ? texts : readField(first, property)]]
   })
   return Object.fromEntries(entries)
 }

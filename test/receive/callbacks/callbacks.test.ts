@@ -120,6 +120,16 @@ test.each([
     FORM_TYPE,
     { n: 7, ok: true, to: ['a', 'b'], ['__proto__']: 'x' },
   ],
+  [
+    'a form with one choice of a list, and a list of numbers',
+    {
+      type: 'object',
+      properties: { to: { type: 'array', items: { type: 'string' } }, n: { type: 'array', items: { type: 'number' } } },
+    },
+    'to=a&n=1&n=2.5',
+    FORM_TYPE,
+    { to: ['a'], n: [1, 2.5] },
+  ],
   ['text', { type: 'string' }, 'all is well', { 'Content-Type': 'text/plain; charset=utf-8' }, 'all is well'],
   ['any JSON', null, '[1,{"n":12345678901234567890}]', JSON_TYPE, [1, { n: Number('12345678901234567890') }]],
 ])('%s is an answer', async (_name, data, body, type, expected) => {

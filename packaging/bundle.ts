@@ -48,7 +48,8 @@ const TOGETHER = {
 /** Libraries that each start or command loads. Our manifest pins them, so none is older. */
 const BUNDLED = ['zod', 'pino', 'node-cron', 'content-type', 'secure-json-parse', 'commander', '@commander-js']
 
-function isExternal(id: string, importer: string | undefined): boolean {
+/** Whether a bundle leaves it out: a part of Node, or a library that the package asks for. */
+export function isExternal(id: string, importer: string | undefined): boolean {
   if (id.startsWith('.') || isAbsolute(id)) return false
   if (isBuiltin(id)) return true
   const isOfBundled = importer?.includes('/node_modules/') ?? false
@@ -155,7 +156,7 @@ function folderOf(id: string): string | null {
 const PLACES = join(import.meta.dirname, 'places.ts')
 
 /** Code that looks for a file beside its own finds it in `dist`, too. */
-const keepPlaces: Plugin = {
+export const keepPlaces: Plugin = {
   name: 'keep-places',
   transform: {
     filter: { code: /import\.meta\.(url|dirname)/ },

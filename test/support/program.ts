@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { inject } from 'vitest'
-import { PACKAGE } from './package-folder.ts'
+import { PACKAGE, PROGRAMS } from './package-folder.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const isBundled = inject('isLongRun') === true
@@ -17,3 +17,8 @@ export const CLI = join(FOLDER, 'cli/main.js')
 
 /** Modules for such a process import this in the place of `upshot`. */
 export const DOOR = join(FOLDER, isBundled ? 'author/index.js' : 'author/index.ts')
+
+/** The program of a process that a test kills. `source`: its file; bundle-setup.ts names it. */
+export function doomedProgram(source: string): string {
+  return isBundled ? join(ROOT, PROGRAMS, `${basename(source, '.ts')}.js`) : source
+}

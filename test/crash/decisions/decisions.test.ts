@@ -5,11 +5,12 @@ import { describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { DATABASES, type DatabaseName, inDatabase } from '../../support/databases.ts'
 import { inStore } from '../../support/open-place.ts'
+import { doomedProgram } from '../../support/program.ts'
 import type { Moment } from '../doom.ts'
 import { dieAtEveryCall } from '../every-call.ts'
 import { holdRuns, readDecided } from './decision-scenario.ts'
 
-const CHILD = join(import.meta.dirname, 'doomed-decider.ts')
+const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-decider.ts'))
 
 const OPEN = 'open: 0 votes, 0 words, 0 actions, 0 ends; open, open'
 const LEFT_OUT = 'open: 0 votes, 0 words, 0 actions, 0 ends; open'

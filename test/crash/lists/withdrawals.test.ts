@@ -7,12 +7,13 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { deleteAsk } from '../../contract/support/begin-delete.ts'
 import { DATABASES } from '../../support/databases.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
+import { doomedProgram } from '../../support/program.ts'
 import { dieInPlace } from '../die-in-place.ts'
 import { dieAtEveryCall } from '../every-call.ts'
 import { askForList, OPERATOR, SIZE } from './list-scenario.ts'
 import { STOP } from './withdrawal-scenario.ts'
 
-const CHILD = join(import.meta.dirname, 'doomed-withdrawer.ts')
+const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-withdrawer.ts'))
 /** Runs that a stop holds: their end wakes them in two commits. */
 const STOPPED = 260
 /** Runs that the canceled one has invoked: three commits cancel them. */

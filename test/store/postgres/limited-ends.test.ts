@@ -7,6 +7,7 @@ import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW } from '../../support/fixtures.ts'
+import { makeSchema } from '../../support/postgres-store.ts'
 import { countRowsRead } from './support/count-rows-read.ts'
 import { awaitBlocked, openTwo } from './support/open-two.ts'
 
@@ -96,7 +97,7 @@ test('a limited run ends in one call, with its output and its slots', async () =
 })
 
 test('an end that hands its slot on, planned over a short queue, reads no more of a long one', async () => {
-  const { one, session } = await openTwo()
+  const { one, session } = await openTwo(makeSchema())
   const gates = [{ ...concurrency, most: 1 }]
   const head = await admitted(one, 'evt_0', gates)
   for (const event of ['evt_1', 'evt_2']) await admitted(one, event, gates)

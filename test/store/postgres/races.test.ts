@@ -4,7 +4,7 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { makeDatabase } from '../../support/postgres-store.ts'
+import { makeDatabase, makeSchema } from '../../support/postgres-store.ts'
 import { awaitBlocked, openTwo } from './support/open-two.ts'
 
 const ASK = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
@@ -115,7 +115,7 @@ test('a gate never admits more than its limit, and leaves nobody in line, with t
 })
 
 test('no write of a lease from before a failover is taken', async () => {
-  const { one, session } = await openTwo()
+  const { one, session } = await openTwo(makeSchema())
   const claim = async (event: string) => {
     await queueRun(one, event)
     return claimNext(one)
@@ -150,7 +150,8 @@ test('a run that was claimed by a worker that others took for dead does not stay
 })
 
 /** Sessions that are cut from outside during one call. */
-const CUTS = 10
+const CUTS = 4
+const EVENTS = 10
 
 /** Each third write to these tables cuts its own session. */
 const CUT_SHORT = `
@@ -180,7 +181,7 @@ test('deliveries, steps and ends are made once while the server cuts every sessi
     }
   }
   const cutting = cut()
-  const events = Array.from({ length: 30 }, (_, n) => `evt_${n}`)
+  const events = Array.from({ length: EVENTS }, (_, n) => `evt_${n}`)
   const receipts = await Promise.all(events.map((event) => one.saveDelivery(incoming(event))))
   left = CUTS
   const claimed = await one.claimRuns('wrk_1', events.length, NOW)
@@ -193,12 +194,12 @@ test('deliveries, steps and ends are made once while the server cuts every sessi
   isOver = true
   await cutting
   const { rows } = await session.query<{ last_value: number }>('SELECT last_value::int FROM cut')
-  expect(rows[0]?.last_value).toBeGreaterThan(3 * events.length)
+  expect(rows[0]?.last_value).toBeGreaterThan(3 * EVENTS)
   expect(receipts.map(({ verdict, runs }) => [verdict, runs.length])).toEqual(events.map(() => ['accepted', 1]))
   const counts = await session.query(
     `SELECT (SELECT count(*) FROM event)::int AS events, (SELECT count(*) FROM run)::int AS runs,
        (SELECT count(*) FROM outcome WHERE status = 'completed')::int AS ended,
        (SELECT count(*) FROM step)::int AS steps`,
   )
-  expect(counts.rows).toEqual([{ events: 30, runs: 30, ended: 30, steps: 30 }])
+  expect(counts.rows).toEqual([{ events: EVENTS, runs: EVENTS, ended: EVENTS, steps: EVENTS }])
 })

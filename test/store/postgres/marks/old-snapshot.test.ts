@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { NOW } from '../../../support/fixtures.ts'
+import { makeSchema } from '../../../support/postgres-store.ts'
 import { countEntriesRead } from '../support/count-rows-read.ts'
 import { openTwo } from '../support/open-two.ts'
 
@@ -25,7 +26,7 @@ test.each([
 ] as const)(
   'under an old snapshot, a claim of %s runs reads as much after 1,000 as after 100',
   async (status, index) => {
-    const { one, session } = await openTwo()
+    const { one, session } = await openTwo(makeSchema())
     await session.query(fill(status))
     await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1')
     const counts = countEntriesRead(['work_ready', 'work_waiting', 'work_leased'])

@@ -103,7 +103,7 @@ test.each([
 })
 
 test('a claim that meets runs of a paused workflow holds the next ones, and no more', async () => {
-  const { session } = await openTwo()
+  const { session } = await openTwo(makeSchema())
   await session.query(FILL)
   await session.query('ANALYZE')
   await session.query(`INSERT INTO workflow_pause (workflow, paused_at) VALUES ('follow-up', 1)`)
@@ -117,7 +117,7 @@ test('a claim that meets runs of a paused workflow holds the next ones, and no m
 })
 
 test('a batch of matching deletes its old keys, and reads no others', async () => {
-  const { session } = await openTwo()
+  const { session } = await openTwo(makeSchema())
   await session.query(`
     INSERT INTO event_key SELECT 1, 'default', 'v' || n, n FROM generate_series(1, ${MANY}) AS n; ANALYZE event_key;`)
   const { cursors } = openTables(new Connection(session), createVault(Buffer.alloc(32)))

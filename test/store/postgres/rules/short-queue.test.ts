@@ -6,6 +6,7 @@ import type { Store } from '../../../../src/core/store/store.ts'
 import { askAdmission, concurrency, throttle } from '../../../contract/support/ask-admission.ts'
 import { addEvent, match, PARK, WAIT, WAITING } from '../../../contract/support/waiting-runs.ts'
 import { checkpoint, incoming, NOW } from '../../../support/fixtures.ts'
+import { makeSchema } from '../../../support/postgres-store.ts'
 import { countRowsRead } from '../support/count-rows-read.ts'
 import { openTwo } from '../support/open-two.ts'
 
@@ -95,7 +96,7 @@ test.each([
     },
   ],
 ])('calls that were planned over a short queue read few rows of a long one, %s', async (_when, prepare) => {
-  const { one, session } = await openTwo()
+  const { one, session } = await openTwo(makeSchema())
   for (const table of ['work', 'gate_slot', 'wait']) {
     await session.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
   }

@@ -1,9 +1,19 @@
 import type pg from 'pg'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { makeSchema, openSession, openTestPostgres } from '../../../support/postgres-store.ts'
+import { takeCleanSchema } from '../../../support/clean-schema.ts'
+import { openSession, openTestPostgres } from '../../../support/postgres-store.ts'
 
-/** Two stores on one schema, like two processes, and a session that looks at its rows. */
-export async function openTwo(place = makeSchema()): Promise<{ one: Store; two: Store; session: pg.Client }> {
+interface Place {
+  url: string
+  schema: string
+}
+
+/**
+ * Two stores on one schema, like two processes, and a session that looks at its rows. A test that
+ * changes tables, or counts what the server reads of them, gives a schema of its own.
+ */
+export async function openTwo(own?: Place): Promise<{ one: Store; two: Store; session: pg.Client }> {
+  const place = own ?? (await takeCleanSchema())
   const [one, two] = [await openTestPostgres(place), await openTestPostgres(place)]
   const session = await openSession(place)
   return { one, two, session }

@@ -4,8 +4,9 @@ import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { arrive, askAdmission, batch, concurrency } from './support/ask-admission.ts'
+import { arrive, askAdmission, batch, concurrency, debounce } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
+import { countPrunable } from './support/count-prunable.ts'
 
 const LATER = NOW + 1e9
 
@@ -46,6 +47,30 @@ describeStores((test, open) => {
     await store.prune({ kind: 'failures', ...slice })
     await store.prune({ kind: 'runs', ...slice })
     expect(await store.listRuns({ limit: 10 })).toEqual([])
+  })
+
+  test('a folded run goes in the same slice as an older run that absorbed it, or in the next one', async ({
+    store,
+  }) => {
+    const leader = await fillBatch(store)
+    await store.completeRun(leader.lease, 'null', NOW)
+    const all = { kind: 'runs', before: LATER, limit: 100, after: null } as const
+    expect(await countPrunable(store, 'runs', { before: LATER })).toMatchObject({ rows: 3 })
+    expect(await store.prune({ ...all, limit: 2 })).toMatchObject({ pruned: 2 })
+    expect(await store.prune(all)).toMatchObject({ pruned: 1, next: null })
+    expect(await store.listRuns({ limit: 10 })).toEqual([])
+  })
+
+  test('a folded run goes in the sweep after that of a newer run which absorbed it', async ({ store }) => {
+    for (const id of ['evt_1', 'evt_2']) await admit(store, id, { fold: debounce })
+    const { lease } = await claimNext(store, NOW + 1_000)
+    await store.completeRun(lease, 'null', NOW)
+    for (const left of [1, 0]) {
+      expect(await countPrunable(store, 'runs', { before: LATER })).toMatchObject({ rows: 1 })
+      const slice = await store.prune({ kind: 'runs', before: LATER, limit: 100, after: null })
+      expect(slice).toMatchObject({ pruned: 1, next: null })
+      expect(await store.listRuns({ limit: 10 })).toHaveLength(left)
+    }
   })
 
   test('a fork of a batch, and its onFailure run, have all events of the batch', async ({ store }) => {

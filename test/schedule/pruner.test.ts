@@ -23,15 +23,15 @@ async function fillStore(count: number) {
 }
 
 test('pruning asks for small slices, and for smaller ones where they take long', async () => {
-  const store = await fillStore(200)
+  const store = await fillStore(600)
   const clock = new ManualClock(NOW + 8 * DAY)
   const limits: number[] = []
   const slow = {
     pruneWeek: async () => null,
     prune(slice: PruneSlice) {
       limits.push(slice.limit)
-      // A disk that needs 80 ms for whatever it is asked.
-      clock.set(clock.now() + 80)
+      // A disk that soon needs 80 ms for whatever it is asked.
+      clock.set(clock.now() + (limits.length > 2 ? 80 : 8))
       return store.prune(slice)
     },
   }
@@ -47,16 +47,17 @@ test('pruning asks for small slices, and for smaller ones where they take long',
     retention: { ...KEEP_ALL, runs: 7 * DAY },
     onPruned,
   })
-  expect(limits.slice(0, 3)).toEqual([200, 20, 20])
+  expect(limits.slice(0, 5)).toEqual([400, 500, 625, 400, 400])
   expect([told.at(-1), told.length]).toEqual([runs, limits.length])
   expect(await store.listRuns({ limit: 9 })).toEqual([])
 })
 
 test.each([
-  { rows: 200, tookMs: 0, next: 250 },
-  { rows: 200, tookMs: 8, next: 250 },
-  { rows: 200, tookMs: 16, next: 100 },
-  { rows: 200, tookMs: 10_000, next: 20 },
+  { rows: 1_000, tookMs: 0, next: 1_250 },
+  { rows: 1_000, tookMs: 8, next: 1_250 },
+  { rows: 1_000, tookMs: 16, next: 500 },
+  // Each of a dozen messages may take some milliseconds on its way, however few rows it is about.
+  { rows: 1_000, tookMs: 10_000, next: 400 },
   { rows: 2_000, tookMs: 1, next: 2_000 },
 ])('a slice of $rows rows that took $tookMs ms is followed by one of $next', ({ rows, tookMs, next }) => {
   expect(computeSliceRows(rows, tookMs)).toBe(next)

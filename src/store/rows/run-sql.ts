@@ -7,7 +7,7 @@ export function selectAbsorber(from: string): string {
   return `WITH RECURSIVE up (id, next) AS (
       SELECT one.id, ${next('one.id')} FROM run AS one WHERE one.id = ${from}
       UNION SELECT up.next, ${next('up.next')} FROM up WHERE up.next IS NOT NULL)
-    SELECT 1 FROM full_run AS run WHERE run.id = (SELECT up.id FROM up WHERE up.next IS NULL)`
+    SELECT run.id FROM full_run AS run WHERE run.id = (SELECT up.id FROM up WHERE up.next IS NULL)`
 }
 
 /** An event that is old enough for its body to go. */

@@ -231,8 +231,10 @@ test('the schedules that are due are found by their index, whatever the number o
 
 test('pruning reads from the oldest row on, and no other rows', () => {
   for (const part of ['AS is_old FROM run', 'AS is_of_kind FROM delivery']) {
-    const plan = planOf(part).filter((line) => !line.startsWith('SEARCH outcome USING PRIMARY KEY (run_id=?)'))
-    expect(plan.every((line) => line.includes('USING PRIMARY KEY (id>? AND id<?)'))).toBe(true)
+    // Besides, each folded run with the ones above it.
+    const plan = planOf(part).filter((line) => /^SEARCH|^SCAN (?!up$)/.test(line) && !/KEY \((run_)?id=\?\)/.test(line))
+    expect(plan).not.toEqual([])
+    for (const line of plan) expect(line).toContain('USING PRIMARY KEY (id>? AND id<?)')
   }
   expect(planOf('AS is_needed').join('\n')).toContain('SEARCH event USING INTEGER PRIMARY KEY (rowid>?)')
   expect(planOf('AS is_needed').join('\n')).toContain('INDEX run_caused')

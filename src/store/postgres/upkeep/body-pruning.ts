@@ -17,7 +17,9 @@ export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
       `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
          coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
     ),
-    drop: this.db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
+    drop: this.db.prepare<[number[], number[]]>(
+      `DELETE FROM event_body WHERE (received_at, seq) IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))`,
+    ),
   }
 
   async count(before: number, limit: number): Promise<Counted> {
@@ -30,7 +32,8 @@ export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
     const found = await this.#sql.listOld.all({ ...from, before: edge, limit })
     const slice = found.slice(0, countFitting(found))
     const emptied = slice.filter((row) => row.isNeeded === 0)
-    for (const { seq, receivedAt } of emptied) await this.#sql.drop.run(receivedAt, seq)
+    const [moments, seqs] = [emptied.map(({ receivedAt }) => receivedAt), emptied.map(({ seq }) => seq)]
+    if (seqs.length > 0) await this.#sql.drop.run(moments, seqs)
     const last = slice.at(-1)
     const isLast = last === undefined || (slice.length === found.length && found.length < limit)
     return { pruned: emptied.length, next: isLast ? null : `${last.receivedAt}.${last.seq}` }

@@ -13,6 +13,8 @@ interface OldRun {
   tickAt: number | null
   schedule: string | null
   foldedInto: string | null
+  /** The run that absorbed it, if that one is there. */
+  absorber: string | null
   isOld: number
 }
 
@@ -61,35 +63,7 @@ export interface PruneDriver {
 export class Pruning extends JoinedTable<PrunedTables> {
   readonly #files = new FilePruning(this.db)
   readonly #runs = prepareRuns(this.db)
-  /** Statements on the steps of pruned runs. Index: primary keys; step_failure_run for failures. */
-  readonly #rests = {
-    add: this.db.prepare('INSERT INTO pruned_run (run_id) VALUES (?) ON CONFLICT DO NOTHING'),
-    first: this.db.pluck<[], string>('SELECT run_id FROM pruned_run LIMIT 1'),
-    remove: this.db.prepare('DELETE FROM pruned_run WHERE run_id = ?'),
-    deleteSteps: this.db.prepare(
-      'DELETE FROM step WHERE run_id = @id AND key IN (SELECT key FROM step WHERE run_id = @id LIMIT @limit)',
-    ),
-    deleteOutputs: this.db.prepare(
-      `DELETE FROM large_output
-       WHERE run_id = @id AND key IN (SELECT key FROM large_output WHERE run_id = @id LIMIT @limit)`,
-    ),
-    deleteLog: this.db.prepare(
-      `DELETE FROM run_log
-       WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
-    ),
-    deleteTags: this.db.prepare('DELETE FROM run_tag WHERE run_id = ?'),
-    // Index: hook_run, and the primary key of hook_answer.
-    deleteAnswers: this.db.prepare(
-      `DELETE FROM hook_answer WHERE (hook, event_seq) IN (SELECT hook, event_seq FROM hook_answer
-         JOIN hook ON hook.id = hook_answer.hook WHERE run_id = @id LIMIT @limit)`,
-    ),
-    deleteHooks: this.db.prepare('DELETE FROM hook WHERE run_id = ?'),
-    deleteProgress: this.db.prepare('DELETE FROM run_progress WHERE run_id = ?'),
-    deleteFailures: this.db.prepare(
-      `DELETE FROM step_failure
-       WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,
-    ),
-  }
+  readonly #rests = prepareRests(this.db)
   readonly #deliveries = prepareDeliveries(this.db)
 
   /** Removes rows older than the bound, in one small commit. */
@@ -114,48 +88,54 @@ export class Pruning extends JoinedTable<PrunedTables> {
     }
   }
 
-  /** Deletes a run before its steps: a retry of a run with half a journal would repeat effects. */
+  /** Deletes runs before their steps: a retry of a run with half a journal would repeat effects. */
   async #pruneRuns({ before, limit, after }: PruneSlice, kind: 'runs' | 'failures'): Promise<PruneProgress> {
-    let rows = await this.#deleteRests(limit)
-    let next = after ?? ''
-    let pruned = 0
-    if (rows >= limit) return { pruned, next }
+    const rests = await this.#deleteRests(limit)
+    if (rests >= limit) return { pruned: 0, next: after ?? '' }
     const edge = Math.min(before, await this.parts.weeks.edge('runs'))
-    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
-    for (const { id, workflow, tickAt, schedule, foldedInto, isOld } of found) {
-      next = id
-      rows += 1
-      // A folded run stays as long as the run that absorbed it, which finds its events by it.
-      if (isOld === 1 && (foldedInto === null || (await this.#runs.hasAbsorber.get(foldedInto)) === undefined)) {
-        if ((await this.#runs.deleteEnd.run(id)).changes === 0) continue
-        await this.#runs.delete.run(id)
-        if (tickAt !== null) await this.#runs.deleteTick.run(schedule ?? workflow, tickAt, id)
-        await this.#rests.add.run(id)
-        pruned += 1
-        rows += await this.#deleteRests(limit - rows)
-      }
-      if (rows >= limit) return { pruned, next }
+    const asked = limit - rests
+    const found = await this.#runs.listOld[kind].all(before, after ?? '', firstId('run', edge), asked)
+    const old = found.filter(({ isOld }) => isOld === 1)
+    const gone = await this.#deleteEnds(old.filter(({ foldedInto }) => foldedInto === null))
+    // A folded run stays as long as the run that absorbed it, which finds its events by it.
+    const isFree = ({ id, absorber }: OldRun) => absorber === null || (absorber < id && gone.has(absorber))
+    const freed = await this.#deleteEnds(old.filter((run) => run.foldedInto !== null && isFree(run)))
+    const pruned = old.filter(({ id }) => gone.has(id) || freed.has(id))
+    const left = pruned.length > 0 ? await this.#deleteRuns(pruned, asked - found.length) : false
+    return { pruned: pruned.length, next: left || found.length === asked ? (found.at(-1)?.id ?? null) : null }
+  }
+
+  /** Gives the runs that have gone. One that a person retries now has no end, and stays. */
+  async #deleteEnds(runs: readonly OldRun[]): Promise<Set<string>> {
+    return new Set(runs.length === 0 ? [] : await this.#runs.deleteEnds.all(runs.map(({ id }) => id)))
+  }
+
+  /** True where some of their steps are left. */
+  async #deleteRuns(runs: readonly OldRun[], limit: number): Promise<boolean> {
+    const ids = runs.map(({ id }) => id)
+    await this.#rests.add.run(ids)
+    await this.#runs.delete.run(ids)
+    const ticks = runs.flatMap((run) => (run.tickAt === null ? [] : [{ ...run, tickAt: run.tickAt }]))
+    for (const [name, ticked] of Map.groupBy(ticks, ({ schedule, workflow }) => schedule ?? workflow)) {
+      const moments = ticked.map(({ tickAt }) => tickAt)
+      await this.#runs.deleteTicks.run(name, moments, ids)
     }
-    return { pruned, next: null }
+    return (await this.#deleteRests(limit)) >= limit
   }
 
   /** Deletes steps of pruned runs; returns the number of rows, `limit` if some are left. */
   async #deleteRests(limit: number): Promise<number> {
     let rows = 0
-    for (let id = await this.#rests.first.get(); id !== undefined && rows < limit; id = await this.#rests.first.get()) {
-      rows += (await this.#rests.deleteSteps.run({ id, limit: limit - rows })).changes
-      if (rows < limit) rows += (await this.#rests.deleteOutputs.run({ id, limit: limit - rows })).changes
-      if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows, id)).changes
-      if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
-      if (rows < limit) rows += (await this.#rests.deleteTags.run(id)).changes
-      if (rows < limit) rows += (await this.#rests.deleteAnswers.run({ id, limit: limit - rows })).changes
-      if (rows < limit) rows += (await this.#rests.deleteProgress.run(id)).changes
-      if (rows >= limit) return limit
-      rows += (await this.#rests.deleteHooks.run(id)).changes
-      await this.#rests.remove.run(id)
-      rows += 1
+    while (rows < limit) {
+      const ids = await this.#rests.list.all(limit - rows)
+      if (ids.length === 0) return rows
+      for (const part of this.#rests.parts) {
+        rows += (await part.run(ids, ids, limit - rows)).changes
+        if (rows >= limit) return limit
+      }
+      rows += (await this.#rests.remove.run(ids)).changes
     }
-    return rows
+    return limit
   }
 
   async #pruneDeliveries(
@@ -165,9 +145,11 @@ export class Pruning extends JoinedTable<PrunedTables> {
     const edge = Math.min(before, await this.parts.weeks.edge('deliveries'))
     const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
     const ofKind = found.filter((row) => row.isOfKind === 1)
-    for (const { id, verdict } of ofKind) {
-      await this.#deliveries.delete.run(id)
-      if (kind === 'refusals') await this.#deliveries.countDropped.run(verdict)
+    if (ofKind.length > 0) await this.#deliveries.delete.run(ofKind.map(({ id }) => id))
+    if (kind === 'refusals') {
+      for (const [verdict, { length }] of Map.groupBy(ofKind, (row) => row.verdict)) {
+        await this.#deliveries.countDropped.run({ length, verdict })
+      }
     }
     return { pruned: ofKind.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
   }
@@ -198,16 +180,51 @@ function prepareRuns(db: Connection) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
       `SELECT id, run.workflow, tick_at, schedule, folded_into,
+         CASE WHEN folded_into IS NOT NULL THEN (${selectAbsorber('outcome.folded_into')}) END AS absorber,
          CASE WHEN status IN ${statuses} AND finished_at < ? THEN 1 ELSE 0 END AS is_old
        FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )
+  const { isOneOf } = db.sql
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
-    hasAbsorber: db.pluck<[string], number>(selectAbsorber('?')),
-    // A run that a person retries now has no end any more, and stays.
-    deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
-    delete: db.prepare('DELETE FROM run WHERE id = ?'),
-    deleteTick: db.prepare('DELETE FROM tick WHERE schedule = ? AND scheduled_for = ? AND run_id = ?'),
+    deleteEnds: db.pluck<[string[]], string>(`DELETE FROM outcome WHERE ${isOneOf('run_id', 'text')} RETURNING run_id`),
+    delete: db.prepare<[string[]]>(`DELETE FROM run WHERE ${isOneOf('id', 'text')}`),
+    deleteTicks: db.prepare<[string, number[], string[]]>(
+      `DELETE FROM tick WHERE schedule = ? AND ${isOneOf('scheduled_for', 'bigint')} AND ${isOneOf('run_id', 'text')}`,
+    ),
+  }
+}
+
+/** Rows of pruned runs, by key. Index: primary keys; step_failure_run, hook_run. */
+function prepareRests(db: Connection) {
+  const isOneOf = (column: string) => db.sql.isOneOf(column, 'text')
+  const prepare = (text: string) => db.prepare<[string[], string[], number]>(text)
+  const part = (table: string, key: string) =>
+    prepare(
+      `DELETE FROM ${table} WHERE ${isOneOf('run_id')} AND (run_id, ${key}) IN
+         (SELECT run_id, ${key} FROM ${table} WHERE ${isOneOf('run_id')} LIMIT ?)`,
+    )
+  return {
+    add: db.prepare<[string[]]>(
+      `INSERT INTO pruned_run (run_id) SELECT id FROM run WHERE ${isOneOf('id')} ON CONFLICT DO NOTHING`,
+    ),
+    list: db.pluck<[number], string>('SELECT run_id FROM pruned_run LIMIT ?'),
+    remove: db.prepare<[string[]]>(`DELETE FROM pruned_run WHERE ${isOneOf('run_id')}`),
+    parts: [
+      part('step', 'key'),
+      part('large_output', 'key'),
+      part('step_failure', 'number'),
+      part('run_log', 'number'),
+      part('run_tag', 'name'),
+      part('run_progress', 'run_id'),
+      // Before the hooks, by which they are found.
+      prepare(
+        `DELETE FROM hook_answer WHERE hook IN (SELECT id FROM hook WHERE ${isOneOf('run_id')})
+           AND (hook, event_seq) IN (SELECT hook, event_seq FROM hook_answer
+             JOIN hook ON hook.id = hook_answer.hook WHERE ${isOneOf('run_id')} LIMIT ?)`,
+      ),
+      part('hook', 'id'),
+    ],
   }
 }
 
@@ -220,8 +237,10 @@ function prepareDeliveries(db: Connection) {
     )
   return {
     listOld: { refusals: listOld(REFUSED), deliveries: listOld(`NOT (${REFUSED})`) },
-    delete: db.prepare('DELETE FROM delivery WHERE id = ?'),
-    countDropped: db.prepare('UPDATE refusal_tally SET listed = listed - 1, dropped = dropped + 1 WHERE verdict = ?'),
+    delete: db.prepare<[string[]]>(`DELETE FROM delivery WHERE ${db.sql.isOneOf('id', 'text')}`),
+    countDropped: db.prepare<[{ length: number; verdict: string }]>(
+      `UPDATE refusal_tally SET listed = listed - @length, dropped = dropped + @length WHERE verdict = @verdict`,
+    ),
   }
 }
 

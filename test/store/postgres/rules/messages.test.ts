@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { expect, test, vi } from 'vitest'
 import type { Lease } from '../../../../src/core/runs/lease.ts'
+import type { PruneKind } from '../../../../src/core/store/retention.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
@@ -49,6 +50,41 @@ test('each call that others wait for is one message, without a transaction aroun
   const asked = Object.fromEntries(Object.entries(counts).map(([name, number]) => [name, number()]))
   expect(asked).toEqual({ deliveries: 1, claim: 1, steps: 1, end: 1, limitedEnd: 1 })
   expect(sent.slice(first).filter(({ text }) => /BEGIN|COMMIT/.test(text))).toEqual([])
+})
+
+const RUNS = 500
+/** Ended runs of three steps each, and as many deliveries and bodies. */
+const FILL_OLD = `
+  INSERT INTO run (id, workflow, created_at) SELECT 'run_00z' || n, 'w', 1 FROM generate_series(1, ${RUNS}) AS n;
+  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, finished_at)
+    SELECT id, 'w', 'completed', 0, 1, 1, 1 FROM run;
+  INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at, finished_at)
+    SELECT id, 'step-' || k, k, 'run', 'read', 'completed', 1, 1, 1 FROM run, generate_series(1, 3) AS k;
+  INSERT INTO delivery (id, endpoint_id, received_at, verdict, body_bytes, facts)
+    SELECT 'dlv_00z' || n, 'end_test', 1, 'stale', 1, '{}' FROM generate_series(1, ${RUNS}) AS n;
+  INSERT INTO event_body SELECT n, n, '{}' FROM generate_series(1, ${RUNS}) AS n;`
+
+test('a prune sends as many messages for hundreds of rows as for one: each waits for the network', async () => {
+  const { one, session } = await openTwo()
+  await session.query(FILL_OLD)
+  const sent = spyQueries()
+  const prune = async (kind: PruneKind, limit: number) => {
+    const before = sent.length
+    const { pruned } = await one.prune({ kind, before: NOW, limit, after: null })
+    return { pruned, sent: sent.slice(before) }
+  }
+  const slices = {
+    runs: await prune('runs', 5 * RUNS),
+    refusals: await prune('refusals', 2 * RUNS),
+    payloads: await prune('payloads', 2 * RUNS),
+  }
+  await vi.waitUntil(() => sent.some(({ text }) => /LISTEN|pg_notify/.test(text)))
+  for (const [kind, { pruned, sent: own }] of Object.entries(slices)) {
+    expect(pruned, kind).toBe(RUNS)
+    expect(pooled(own, sent).length, kind).toBeLessThan(20)
+  }
+  const { rows } = await session.query('SELECT run_id FROM step UNION ALL SELECT run_id FROM pruned_run')
+  expect(rows).toEqual([])
 })
 
 /** One of each kind of write: calls, transactions, gates, workers. */

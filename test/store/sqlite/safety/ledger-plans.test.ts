@@ -77,7 +77,7 @@ test('sealing and pruning read no table from end to end, and sort nothing', asyn
   ).flat()
   expect(plans.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
   // The newest seal is the first row backwards; keys and counters of the guard are few. `rest` has
-  // the rows of a bounded query, `json_each` a list that was asked for, and a lock is a constant.
+  // the rows of a bounded query, and `json_each` a list of keys. A lock is a constant.
   const few = /^SCAN (effect_seal|effect_key|guard_use|rest$|json_each|CONSTANT|\()/
   expect(plans.filter((line) => line.startsWith('SCAN') && !few.test(line))).toEqual([])
   expect(plans).toContain('SEARCH effect USING INDEX effect_target (target=?)')

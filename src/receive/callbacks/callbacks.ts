@@ -17,7 +17,7 @@ import {
   type RawDelivery,
   type Reception,
 } from '../accept-delivery.ts'
-import { readJson, readText } from '../read-event.ts'
+import { JSON_LIMITS, readJson, readText } from '../read-event.ts'
 import { describeOutcome, ONLY_FIELD, typeOf } from './callback-page.ts'
 
 type FoundHook = HookRecord & Pick<Hook, 'sign'>
@@ -174,7 +174,11 @@ function readAnswer(
   if (type !== 'application/x-www-form-urlencoded' && type !== 'text/plain') return null
   const text = readText(body)
   if (text instanceof UpshotError) return text
-  const value = type === 'text/plain' ? text : readForm(new URLSearchParams(text), data)
+  if (type === 'text/plain') return { value: text, text: JSON.stringify(text) }
+  const fields = Map.groupBy(new URLSearchParams(text), ([name]) => name)
+  if (fields.size > JSON_LIMITS.keys)
+    return new UpshotError('invalid_event', `The body has more than ${JSON_LIMITS.keys} fields.`)
+  const value = readForm(fields, data)
   return { value, text: JSON.stringify(value) }
 }
 
@@ -189,13 +193,13 @@ function readType(header: string | undefined, body: Buffer): string | null {
 }
 
 /** Fields are text, read as the number, the boolean or the list that the schema asks for. */
-function readForm(form: URLSearchParams, schema: JsonValue): unknown {
+function readForm(fields: ReadonlyMap<string, readonly [string, string][]>, schema: JsonValue): unknown {
   const properties = isPlainObject(schema) && isPlainObject(schema.properties) ? schema.properties : {}
   const required = isPlainObject(schema) && Array.isArray(schema.required) ? schema.required : []
   if (isPlainObject(schema) && schema.type !== undefined && schema.type !== 'object')
-    return readField(form.get(ONLY_FIELD) ?? '', schema)
-  const entries = [...new Set(form.keys())].flatMap((name): [string, unknown][] => {
-    const texts = form.getAll(name)
+    return readField(fields.get(ONLY_FIELD)?.[0]?.[1] ?? '', schema)
+  const entries = Array.from(fields).flatMap(([name, pairs]): [string, unknown][] => {
+    const texts = pairs.map(([, text]) => text)
     const [first = '', ...others] = texts
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     // A browser sends a field that nobody filled in.

@@ -204,6 +204,14 @@ const REVIEW = z.object({
   more: z.array(z.string()).optional(),
 })
 
+test('a form of very many fields is refused at once, like such JSON', async () => {
+  const { send } = await openCallback({ data: null })
+  const form = Array.from({ length: 200_000 }, (_, at) => at.toString(36)).join('&')
+  const answer = await send(form, FORM_TYPE)
+  const error = { message: 'The body has more than 10000 fields.' }
+  expect([answer.status, answer.body]).toMatchObject([400, { error }])
+})
+
 test('a page asks for each field that a form can have, and an optional one may stay empty', async () => {
   const data = JSON.parse(JSON.stringify(z.toJSONSchema(REVIEW, { io: 'input' })))
   const { url, path, store, send } = await openCallback({ ask: 'Is it clean?', data })

@@ -196,7 +196,10 @@ export class Receiver {
     if (this.#server.listening) {
       const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
       this.#server.closeIdleConnections()
+      // Node looks for slow senders no more once it closes.
+      const late = setTimeout(() => this.#server.closeAllConnections(), this.#server.requestTimeout)
       await closed
+      clearTimeout(late)
     }
     // The delivery of a sender that closed its connection may still be on its way to the store.
     await Promise.all(this.#atWork)

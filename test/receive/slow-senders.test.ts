@@ -67,3 +67,11 @@ test('connections over the limit are closed at once, and those within it are ser
   await within[19]?.write(requestHead(path, { 'Content-Length': 0 }))
   expect(await within[19]?.answer).toMatch(/^HTTP\/1\.1 401 /)
 })
+
+test('a sender that never ends its head holds up no stop', async () => {
+  const { url, path, receiver } = await createTestReceiver({ timeouts: patient })
+  const halfway = await openRaw(url)
+  await halfway.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nX-Slow: `)
+  await receiver.stop()
+  await halfway.closed
+})

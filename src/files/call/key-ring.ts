@@ -21,7 +21,7 @@ interface KeyRingParts {
  */
 export class KeyRing {
   readonly #parts: KeyRingParts
-  /** When each key was refused, in epoch milliseconds, by its fingerprint. */
+  /** When each key was refused within the last minute, in epoch milliseconds, by fingerprint. */
   readonly #refused = new Map<string, number>()
   #current: Secret | null = null
   #asking: Promise<Secret | null> | null = null
@@ -68,11 +68,12 @@ export class KeyRing {
   }
 
   async #askSources(facts: ErrorFacts): Promise<Secret | null> {
+    const now = this.#parts.clock.now()
+    // A moment far ahead is of a clock that was set back since.
+    for (const [key, at] of this.#refused) if (Math.abs(now - at) >= RETRY_REFUSED_MS) this.#refused.delete(key)
     for (const [index, source] of this.#parts.sources.entries()) {
       const key = requireKey(await askSource(source, facts), facts)
-      const refusedAt = this.#refused.get(key.fingerprint())
-      if (refusedAt !== undefined && this.#parts.clock.now() < refusedAt + RETRY_REFUSED_MS) continue
-      this.#refused.delete(key.fingerprint())
+      if (this.#refused.has(key.fingerprint())) continue
       this.#current = key
       if (index > 0) this.#reportFallback()
       return key

@@ -110,3 +110,25 @@ test('a provider that fails is asked again by the next call', async () => {
   expect(await errorOf(files.get(ref('a')))).toMatchObject({ name: 'AuthenticationError', retryable: true })
   expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
 })
+
+test('a key that was refused long ago brings the next try of another one no nearer', async () => {
+  let good = 'key-two'
+  await using server = await serviceFor(() => good)
+  const keys = ['key-one', 'key-two']
+  let asked = 0
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey: () => keys[Math.min(asked++, 1)] ?? '' })
+  await files.get(ref('a'))
+  clock.advance('1h')
+  good = 'key-three'
+  expect(await errorOf(files.get(ref('b')))).toMatchObject({ status: 401, retryAt: clock.now() + 60_000 })
+})
+
+test('a key that was refused before the clock was set back is tried again', async () => {
+  let good = 'key-two'
+  await using server = await serviceFor(() => good)
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
+  await errorOf(files.get(ref('a')))
+  good = 'key-one'
+  clock.set(clock.now() - 3_600_000)
+  expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
+})

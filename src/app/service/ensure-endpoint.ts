@@ -1,3 +1,4 @@
+import { isA, UpshotError } from '../../core/errors.ts'
 import {
   currentSecret,
   type Endpoint,
@@ -17,7 +18,11 @@ const ROTATION_OVERLAP_MS = 24 * 3_600_000
  * Adds the endpoint of the sandbox or of the configured service, where there is none. A secret or
  * header that changed in the environment is written to it.
  */
-export async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
+export async function ensureEndpoint(
+  store: Store,
+  { service }: Pick<Config, 'service'>,
+  now: number,
+): Promise<Endpoint> {
   const name = service.kind === 'sandbox' ? SANDBOX_ENDPOINT : SERVICE_ENDPOINT
   const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)
   if (service.kind === 'sandbox') return known ?? addEndpoint(store, planEndpoint({ name }, now))
@@ -29,8 +34,14 @@ export async function ensureEndpoint(store: Store, { service }: Config, now: num
   const rotated =
     currentSecret(known) === secret ? known : planRotation(known, secret, { overlapMs: ROTATION_OVERLAP_MS, now })
   const changed = { ...rotated, scheme: { ...known.scheme, header } }
-  await store.updateEndpoint(changed)
-  return changed
+  try {
+    await store.updateEndpoint(changed)
+    return changed
+  } catch (error) {
+    // Another process that started at the same time may have written the same.
+    if (isA(error, UpshotError) && error.code === 'conflict') return ensureEndpoint(store, { service }, now)
+    throw error
+  }
 }
 
 /** Returns the endpoint of another process that started at the same time and added it first. */

@@ -21,7 +21,7 @@ const CONCURRENCY = 4
 
 /**
  * Deletes each file as `removeFile` does, and continues after a failure. After an abort,
- * deletes in flight finish; the rest is `not_tried`.
+ * deletes in flight finish; the rest is `not_tried`. Rejects once none is in flight any more.
  */
 export async function removeFiles(
   parts: RemovalParts,
@@ -31,15 +31,23 @@ export async function removeFiles(
   const removals = found.map((file): Removal => ({ file, outcome: 'not_tried', error: null }))
   let next = 0
   let done = 0
+  let hasBroken = false
   const work = async () => {
-    while (!signal.aborted) {
+    while (!signal.aborted && !hasBroken) {
       const removal = removals[next++]
       if (removal === undefined) return
       Object.assign(removal, await removeFile(parts, removal.file))
       onDone(++done)
     }
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  const lanes = Array.from({ length: CONCURRENCY }, () =>
+    work().catch((error: unknown) => {
+      hasBroken = true
+      throw error
+    }),
+  )
+  await Promise.allSettled(lanes)
+  await Promise.all(lanes)
   return removals
 }
 

@@ -43,6 +43,13 @@ describeStores((test) => {
     expect(await store.findApproval(result.next ?? '', NOW)).toMatchObject({ status: 'open', openItems: 1 })
   })
 
+  test('a no is about the whole list, also what joined after the hash that it names', async ({ store }) => {
+    const { lease, id } = await hold(store)
+    const word = await wordOf(store, id, { hash: await hashOf(store, id, 2), verdict: 'denied' })
+    expect(await store.decideApproval(word, NOW)).toMatchObject({ status: 'denied', next: null })
+    for (const key of ['a', 'b', 'c']) expect(await kindOf(store, lease, key)).toBe('denied')
+  })
+
   test('an approval covers the state that was seen: a changed file asks again', async ({ store }) => {
     const { lease, id } = await hold(store)
     await store.decideApproval(await wordOf(store, id), NOW)

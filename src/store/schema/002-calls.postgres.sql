@@ -222,6 +222,8 @@ DECLARE
   taken record;
   last_due bigint;
 BEGIN
+  -- The server may still be at work at the first of two calls, whose rows the second would pass over.
+  PERFORM pg_advisory_xact_lock(p_claim);
   -- Where a lost answer stood in the queue is not known any more.
   SELECT ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim
     ORDER BY turn, run_id) AS ids, 0 AS due, true AS is_whole INTO taken;

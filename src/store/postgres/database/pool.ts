@@ -49,7 +49,7 @@ interface ServerSession {
  */
 const END_LOST = `SELECT pg_terminate_backend(pid, 1000)
   FROM pg_stat_activity JOIN unnest($1::int[], $2::text[]) AS lost (pid, started) USING (pid)
-  WHERE backend_start = started::timestamptz AND state LIKE 'idle%'`
+  WHERE backend_start = started::timestamptz AND (state LIKE 'idle%' OR wait_event = 'ClientRead')`
 
 /** `bigint`, and the sums of them, are numbers here: ours stay below 2^53. */
 const NUMBERS = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]

@@ -3,7 +3,7 @@ import type { Fault } from './faulty-network.ts'
 
 const moment = {
   skip: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 14 }), fc.constant('commit' as const)),
-  share: fc.constantFrom(0, 0, 0.5, 0.99),
+  share: fc.constantFrom(0, 0, 0.5, 0.99, 1),
 }
 const side = fc.constantFrom('request' as const, 'answer' as const)
 const fault: fc.Arbitrary<Fault> = fc.oneof(

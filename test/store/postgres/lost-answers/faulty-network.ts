@@ -7,7 +7,7 @@ export interface Fault {
   side: 'request' | 'answer'
   /** Messages of that side that pass before; `commit`: all up to the commit of a transaction. */
   skip: number | 'commit'
-  /** Share of the message that arrives all the same, below 1. */
+  /** Share of the message that arrives all the same. 1: the server performs a lost request. */
   share: number
   /**
    * `cut`: both sides hear of the end. `swallow`: nothing arrives any more, and the server hears of

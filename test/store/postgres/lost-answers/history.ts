@@ -37,9 +37,7 @@ export class History {
   async perform({ operation, pick, faults }: Command): Promise<void> {
     this.#calls += 1
     const { network } = this.#stores
-    // The runs of a claim that arrives late are given back later: see `listLeases`.
-    const isClaim = operation.startsWith('claim')
-    network.arm(faults.map((each) => (isClaim && each.how === 'late' ? { ...each, how: 'cut' } : each)))
+    network.arm(faults)
     await this.#operations[operation](pick)
     if (pick % 3 === 0) await network.deliverLate()
   }
@@ -62,6 +60,11 @@ export class History {
 
   get #now(): number {
     return NOW + this.#calls
+  }
+
+  /** Of a write that ends now. Another end at the same moment is taken for a repetition. */
+  get #writing() {
+    return { effect: 'write', finishedAt: this.#now } as const
   }
 
   async #read(store: Store, side: Side): Promise<unknown> {
@@ -161,7 +164,15 @@ export class History {
   async #claim(claim: (store: Store) => Promise<ClaimedRun[]>): Promise<void> {
     // A claim that is found again has no order of due moments any more.
     const byAge = (one: ClaimedRun, other: ClaimedRun) => one.createdAt - other.createdAt
-    const claimed = await this.#both(async ({ store }) => (await claim(store)).sort(byAge), 'claim')
+    // PostgreSQL gives the journal with a claim, and SQLite when it is listed.
+    const withSteps = async ({ store }: { store: Store }) =>
+      Promise.all(
+        (await claim(store)).sort(byAge).map(async (run) => ({
+          ...run,
+          steps: run.steps ?? (await store.listSteps(run.lease.runId)),
+        })),
+      )
+    const claimed = await this.#both(withSteps, 'claim')
     for (const [index, { lease }] of (claimed?.faulty ?? []).entries()) {
       const sound = claimed?.sound[index]?.lease
       if (sound) this.#leases.push({ faulty: lease, sound })
@@ -187,13 +198,13 @@ export class History {
       await this.#leased(pick, (store, lease) => store.saveCheckpoint(lease, { ...started, ...DONE }), 'done')
     },
     write: async (pick) => {
-      const step = checkpoint(`w${pick % 2}`, { position: 4 + (pick % 2), effect: 'write' })
+      const step = checkpoint(`w${pick % 2}`, { ...this.#writing, position: 4 + (pick % 2) })
       await this.#leased(pick, (store, lease) => beginWrite(store, lease, step), 'write')
       const effect = { input: null }
       await this.#leased(pick, (store, lease) => store.saveCheckpoint(lease, step, undefined, { effect }), 'wrote')
     },
     send: (pick) => {
-      const step = checkpoint('sent', { kind: 'send', effect: 'write', target: 'sent', position: 6 })
+      const step = checkpoint('sent', { ...this.#writing, kind: 'send', target: 'sent', position: 6 })
       const body = eventBody(`${this.#name}_sent_${this.#calls}`, 'sent', {})
       const event = { id: `${this.#name}_sent_${this.#calls}`, type: 'sent', account: 'default', createdAt: this.#now }
       const send = { ...event, body, workflows: ['follow-up'] }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
+import type pg from 'pg'
 import { expect, test } from 'vitest'
 import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../../support/fixtures.ts'
-import { makeSchema } from '../../../support/postgres-store.ts'
+import { makeDatabase, makeSchema, openSession } from '../../../support/postgres-store.ts'
 import { command } from './commands.ts'
 import type { Fault, FaultyNetwork } from './faulty-network.ts'
 import { History } from './history.ts'
@@ -13,7 +14,9 @@ import { openStores } from './open-stores.ts'
 const LANES = 6
 /** Histories of each. */
 const HISTORIES = 18
-const SEED = 42
+const SEED = Number(process.env.UPSHOT_TEST_SEED ?? 42)
+/** The server ends no statement that a test has it wait with. */
+const PATIENT_MS = 30_000
 
 test('calls whose answers are lost are answered like those on a network without faults', async () => {
   const strikes = new Map<string, number>()
@@ -90,6 +93,40 @@ test('a run that was claimed from the queue is not given to its delivery again',
   expect(receipt).toMatchObject({ verdict: 'accepted' })
   expect(receipt.claimedWithEvent).toBeUndefined()
 })
+
+test('a claim that is made again while the server works at it has the runs of the first', async () => {
+  const place = await makeDatabase()
+  const { network, faulty, session } = await openStores(place, PATIENT_MS)
+  const locking = await openSession(place)
+  const runs = [await queueRun(faulty, 'evt_1'), await queueRun(faulty, 'evt_2'), await queueRun(faulty, 'evt_3')]
+  // Behind the locks on the rows of `work`, and before their commit.
+  await locking.query('BEGIN; LOCK TABLE run IN ACCESS EXCLUSIVE MODE')
+  network.arm([{ side: 'request', skip: 0, share: 1, how: 'cut' }])
+  const claimed = faulty.claimRuns('wrk_1', 2, NOW)
+  await awaitClaims(session, 2)
+  await locking.query('COMMIT')
+  expect((await claimed).map(({ lease }) => lease.runId)).toEqual(runs.slice(0, 2))
+  expect(network.struck).toHaveLength(1)
+})
+
+test('a claim whose last bytes are late is made again at once, and claims for nobody later', async () => {
+  const { network, faulty } = await openStores()
+  for (const event of ['evt_1', 'evt_2']) await queueRun(faulty, event)
+  // All but the Sync, so that the server has claimed and waits for the commit.
+  network.arm([{ side: 'request', skip: 0, share: 0.99, how: 'late' }])
+  const claimed = await faulty.claimRuns('wrk_1', 1, NOW)
+  expect(network.struck).toHaveLength(1)
+  expect(claimed).toHaveLength(1)
+  await network.deliverLate()
+  expect(await faulty.listLeases('wrk_1')).toMatchObject(claimed.map(({ lease }) => ({ runId: lease.runId })))
+})
+
+/** Waits until so many claims wait for locks in the database of a session. */
+async function awaitClaims(session: pg.Client, count: number): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'claim_runs'
+    AND datname = current_database() AND application_name = 'upshot'`
+  while ((await session.query(waiting)).rows.length < count);
+}
 
 test('a commit whose answer a failover has cost is not guessed by its number', async () => {
   const { network, faulty, session } = await openStores(makeSchema())

@@ -27,13 +27,16 @@ export interface Stores {
 }
 
 /** Opens both stores, and closes them after the test. */
-export async function openStores(place?: { url: string; schema: string }): Promise<Stores> {
+export async function openStores(
+  place?: { url: string; schema: string },
+  answerMs: number = ANSWER_MS,
+): Promise<Stores> {
   const { url, schema } = place ?? (await takeCleanSchema())
   const network = await FaultyNetwork.open(url)
   const direct = await openTestPostgres({ url, schema })
   const session = await openSession({ url, schema })
   const hosts = [{ connectionString: network.through(url) }]
-  const pool = new Pool({ hosts, schema, size: 3, answerMs: ANSWER_MS, prefersIndexes: true })
+  const pool = new Pool({ hosts, schema, size: 3, answerMs, prefersIndexes: true })
   const vault = createVault(Buffer.alloc(32))
   const db = new Database<Tables>({ pool, name: 'behind faults' }, (connection) => openTables(connection, vault))
   onTestFinished(() => db.close())

@@ -5,7 +5,7 @@ import { listBrokenModules } from '../../src/core/store/process-record.ts'
 import { runCli } from '../cli/support/run-cli.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
-import { DOOR } from '../support/program.ts'
+import { BLOCK, DOOR } from '../support/program.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -22,7 +22,7 @@ const HARM: Record<string, [code: string, why: string]> = {
     'process.exit(3)',
     'it ended the engine while it was loaded (The code of a workflow called process.exit(3))',
   ],
-  'loops.workflow.ts': ['for (;;) {}', 'it blocked the engine for 10 s while it was loaded'],
+  'loops.workflow.ts': [BLOCK, 'it blocked the engine for 10 s while it was loaded'],
 }
 
 function project() {
@@ -81,7 +81,7 @@ test('modules that hang, exit or loop as they are loaded are named, and their ev
 
 test('"types check" leaves out a module that loops as it is loaded, and names it', async () => {
   const workflows = tempFolder()
-  writeFileSync(join(workflows, 'loops.workflow.ts'), 'for (;;) {}')
+  writeFileSync(join(workflows, 'loops.workflow.ts'), BLOCK)
   const dataDir = tempFolder()
   await openDataDir({ dataDir, secretKey: null }).close()
   const checked = await runCli(dataDir, ['types', 'check'], { env: { UPSHOT_WORKFLOWS_DIR: workflows } })
@@ -94,7 +94,7 @@ test('a module that blocks the engine as it is loaded anew is left out until men
   write('busy.workflow.ts', moduleOf('busy', 'folder.created', `step.run('work', () => new Promise(() => {}))`))
   const started = await start({ UPSHOT_DEV: '1' })
   await started.deliver('evt_1', 'folder.created')
-  write('late.workflow.ts', `for (;;) {}\n${moduleOf('late', 'file.created')}`)
+  write('late.workflow.ts', `${BLOCK}\n${moduleOf('late', 'file.created')}`)
   const isEnd = ({ message }: Record<string, unknown>) => message === 'the engine ended and is started again'
   expect(await started.line(isEnd)).toMatchObject({ cause: 'blocked', runs: [] })
   await started.line(({ message, file }) => message === 'workflow broken' && file === 'late.workflow.ts')

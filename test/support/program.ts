@@ -18,6 +18,9 @@ export const CLI = join(FOLDER, 'cli/main.js')
 /** Modules for such a process import this in the place of `upshot`. */
 export const DOOR = join(FOLDER, isBundled ? 'author/index.js' : 'author/index.ts')
 
+/** Code that blocks its thread like `for (;;) {}`, and leaves the processor to other tests. */
+export const BLOCK = 'for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)'
+
 /** The program of a process that a test kills. `source`: its file; bundle-setup.ts names it. */
 export function doomedProgram(source: string): string {
   return isBundled ? join(ROOT, PROGRAMS, `${basename(source, '.ts')}.js`) : source

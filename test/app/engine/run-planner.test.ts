@@ -9,7 +9,7 @@ import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import type { EffectsMode } from '../../../src/core/safety/stop.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { eventBody, NOW } from '../../support/fixtures.ts'
-import { DOOR } from '../../support/program.ts'
+import { BLOCK, DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { testConfig } from '../../support/test-config.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -29,7 +29,7 @@ async function openPlanner({
       join(workflowsDir, 'tidy.workflow.ts'),
       `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ event }) => {
-  if (event.id === 'evt_bad') for (;;) {}
+  if (event.id === 'evt_bad') ${BLOCK}
   if (event.id === 'evt_idle') await new Promise(() => {})
   return '${output}'
 } })`,

@@ -7,14 +7,14 @@ import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import { NOW } from '../../support/fixtures.ts'
-import { DOOR } from '../../support/program.ts'
+import { BLOCK, DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 const RULES = { readsLive: false, plans: { use: [], borrows: false } }
 const CODE = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ event }) => {
-  if (event.id.startsWith('evt_block')) for (;;);
+  if (event.id.startsWith('evt_block')) ${BLOCK}
   return event.id
 } })`
 

@@ -7,6 +7,7 @@ import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import type { Previewed } from '../../../src/engine/preview/previewed.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { NOW } from '../../support/fixtures.ts'
+import { BLOCK } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { openZoo } from './open-zoo.ts'
@@ -132,7 +133,7 @@ test('an isolated process has no variable that names a key, an address or an opt
 
 test('a module that loops or exits while it is loaded is left out of the isolated process, and named', async () => {
   const modules = tempFolder()
-  writeFileSync(join(modules, 'stuck.workflow.ts'), 'for (;;) {}')
+  writeFileSync(join(modules, 'stuck.workflow.ts'), BLOCK)
   writeFileSync(join(modules, 'gone.workflow.ts'), 'process.exit(3)')
   writeFileSync(join(modules, 'sound.workflow.ts'), 'export default 1')
   const settings = { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {} }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Run } from '../../../src/core/runs/run.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { eventBody } from '../../support/fixtures.ts'
+import { eventBody, queueRun } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
 import { DOOR } from '../../support/program.ts'
 import { opensslHmac } from '../../support/sign.ts'
@@ -108,13 +108,7 @@ export default defineWorkflow({
 
   /** A worker whose process tries the guilty run alone, as after an engine that it has ended. */
   async startWithSuspect(): Promise<Process> {
-    const receiver = await this.start('receiver')
-    const first = await this.start('worker')
-    first.child.kill('SIGTERM')
-    await first.exited
-    await this.deliver('evt_suspect', 'file.deleted')
-    receiver.child.kill('SIGTERM')
-    await receiver.exited
+    await queueRun(this.store, 'evt_suspect', 'guilty', Date.now())
     await this.store.startWorker('wrk_dead', Date.now())
     await this.store.claimRuns('wrk_dead', 1, Date.now())
     await this.store.endWorker('wrk_dead')

@@ -8,7 +8,7 @@ import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
 import { checkpoint, eventBody, incoming } from '../../../../support/fixtures.ts'
 import { listen } from '../../../../support/listen.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
-import { DOOR } from '../../../../support/program.ts'
+import { BLOCK, DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { serviceEnv } from '../../../support/service-env.ts'
@@ -125,7 +125,7 @@ test('an event runs with real effects in a sandbox alone: no request and no row 
 test('modules that end or block the app as they are loaded are left out of it, and named', async () => {
   const { rehearse, workflows } = await openProject({ steps: [GET, LIST] })
   writeFileSync(join(workflows, 'exits.workflow.ts'), 'process.exit(3)')
-  writeFileSync(join(workflows, 'loops.workflow.ts'), 'for (;;) {}')
+  writeFileSync(join(workflows, 'loops.workflow.ts'), BLOCK)
   const { exit, stdout, stderr } = await rehearse('evt_1')
   expect([exit, stdout]).toEqual([0, expect.stringContaining('tidy')])
   expect(stderr).toMatch(/exits\.workflow\.ts cannot be loaded: .*The app of the rehearsal has ended: exit code 3\. At/)

@@ -45,7 +45,7 @@ async function drive(t: Testbed, happenings: readonly Happening[]): Promise<void
   await t.advance('1h')
 }
 
-test('a pass that goes on in memory has told its code what a replay tells it', { timeout: 60_000 }, () =>
+test('a pass that goes on in memory has told its code what a replay tells it', () =>
   fc.assert(
     fc.asyncProperty(program, history, async (part, happenings) => {
       const { workflow, calls } = flowOf(part)
@@ -68,10 +68,9 @@ test('a pass that goes on in memory has told its code what a replay tells it', {
       ).toEqual(replayed)
     }),
     { numRuns: 100 },
-  ),
-)
+  ))
 
-test('a random program has the same journal with and without cached passes', { timeout: 60_000 }, () =>
+test('a random program has the same journal with and without cached passes', () =>
   fc.assert(
     fc.asyncProperty(program, history, async (part, happenings) => {
       const ends = []
@@ -86,26 +85,22 @@ test('a random program has the same journal with and without cached passes', { t
       expect(ends[0]).toEqual(ends[1])
     }),
     { numRuns: 50 },
-  ),
-)
+  ))
 
 test.each([
   ['in memory', true],
   ['without cached passes', false],
-])(
-  'a random program %s that crashes at any write has the effects of one that does not',
-  { timeout: 60_000 },
-  (_where, cachePasses) =>
-    fc.assert(
-      fc.asyncProperty(program, async (part) => {
-        const { workflow } = flowOf(part)
-        const scenario = async (t: Testbed) => {
-          await t.send('go')
-          await t.advance('2d')
-          return { status: t.run(workflow).status, effects: listEffects(t) }
-        }
-        await crashEverywhere({ workflows: [workflow, child], cachePasses }, scenario, { compareEffects: false })
-      }),
-      { numRuns: 8 },
-    ),
+])('a random program %s that crashes at any write has the effects of one that does not', (_where, cachePasses) =>
+  fc.assert(
+    fc.asyncProperty(program, async (part) => {
+      const { workflow } = flowOf(part)
+      const scenario = async (t: Testbed) => {
+        await t.send('go')
+        await t.advance('2d')
+        return { status: t.run(workflow).status, effects: listEffects(t) }
+      }
+      await crashEverywhere({ workflows: [workflow, child], cachePasses }, scenario, { compareEffects: false })
+    }),
+    { numRuns: 8 },
+  ),
 )

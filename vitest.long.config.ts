@@ -3,8 +3,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { startPackaged } from './test/support/start-packaged.ts'
 import { LONG, SHARED } from './vitest.config.ts'
 
-/** Folders of slow files first: one that begins last would run with the other workers idle. */
-const SLOW_FIRST = ['/test/e2e/', '/test/crash/', '/test/property/', '/test/dashboard/', '/test/docs/']
+/** Places of slow files first: one that begins last would run with the other workers idle. */
+const SLOW_FIRST = [
+  '/test/e2e/',
+  '/test/crash/',
+  '/test/property/',
+  '/test/dashboard/',
+  '/test/docs/',
+  '/test/examples.test.ts',
+]
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

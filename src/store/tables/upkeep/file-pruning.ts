@@ -30,14 +30,16 @@ export class FilePruning extends Table {
     WHERE (account, storage, file, type, event) > (@account, @storage, @file, @type, @event)
     ORDER BY account, storage, file, type, event LIMIT @limit`,
     ),
-    judged: this.db.prepare<[number, string], JudgedRow>(
-      'SELECT first_sweep, judged FROM known_file WHERE sweep = ? AND file = ?',
+    judged: this.db.prepare<[number, string[]], JudgedRow & { file: string }>(
+      `SELECT file, first_sweep, judged FROM known_file
+    WHERE sweep = ? AND ${this.db.sql.isOneOf('file', 'text')}`,
     ),
-    judge: this.db.prepare<[number, number, string]>(
-      'UPDATE known_file SET judged = judged | ? WHERE sweep = ? AND file = ?',
+    judge: this.db.prepare<[number, number, string[]]>(
+      `UPDATE known_file SET judged = judged | ? WHERE sweep = ? AND ${this.db.sql.isOneOf('file', 'text')}`,
     ),
-    untell: this.db.prepare<[string, string, string, string, string]>(
-      'DELETE FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? AND event = ?',
+    untell: this.db.prepare<[string, string, string[], string]>(
+      `DELETE FROM file_event WHERE account = ? AND storage = ? AND ${this.db.sql.isOneOf('file', 'text')}
+      AND (file, type, event) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM ${this.db.sql.rows})`,
     ),
     // Index: known_file_gone.
     countGone: this.db.pluck<[{ before: number; limit: number }], number>(
@@ -86,19 +88,38 @@ export class FilePruning extends Table {
     const sweeps = readSweeps(await this.#sql.sweeps.all())
     const found = await this.#sql.reportedAfter.all({ ...place, limit })
     let pruned = 0
-    for (const { account, storage, file, type, event, at } of found) {
-      const sweep = sweeps.get(`${account} ${storage}`) ?? null
-      if (isTooNew({ at }, sweep?.state ?? null, bounds.now)) continue
-      const known = sweep === null ? undefined : await this.#sql.judged.get(sweep.id, file)
-      const facts = { known: readJudged(known), state: sweep?.state ?? null }
-      const verdict = judgeReported({ type, at }, facts, bounds.before)
-      if (verdict === 'keep') continue
-      if (sweep !== null && verdict === 'forget') await this.#sql.noteForgotten.run({ sweep: sweep.id, goneAt: at })
-      if (sweep !== null && known !== undefined) await this.#sql.judge.run(reportedBit(type), sweep.id, file)
-      await this.#sql.untell.run(account, storage, file, type, event)
-      pruned += 1
+    for (const [storage, told] of Map.groupBy(found, (row) => `${row.account} ${row.storage}`)) {
+      pruned += await this.#pruneStorage(told, sweeps.get(storage) ?? null, bounds)
     }
     return { pruned, next: found.length < limit ? null : writeCursor(found.at(-1) ?? null) }
+  }
+
+  /** The same for rows of one storage; gives the number of those that went. */
+  async #pruneStorage(
+    told: readonly FileEvent[],
+    sweep: Sweep | null,
+    { before, now }: { before: number; now: number },
+  ): Promise<number> {
+    const ripe = told.filter((row) => !isTooNew(row, sweep?.state ?? null, now))
+    const files = ripe.map(({ file }) => file)
+    const rows = sweep === null || files.length === 0 ? [] : await this.#sql.judged.all(sweep.id, files)
+    const known = new Map(rows.map((row) => [row.file, readJudged(row)]))
+    const judge = ({ file, type, at }: FileEvent) =>
+      judgeReported({ type, at }, { known: known.get(file) ?? null, state: sweep?.state ?? null }, before)
+    const gone = ripe.map((row) => ({ ...row, verdict: judge(row) })).filter(({ verdict }) => verdict !== 'keep')
+    const [first] = gone
+    if (first === undefined) return 0
+    const filesOf = (rows: readonly FileEvent[]) => rows.map(({ file }) => file)
+    if (sweep !== null) {
+      const forgotten = gone.filter(({ verdict }) => verdict === 'forget').map(({ at }) => at)
+      if (forgotten.length > 0) await this.#sql.noteForgotten.run({ sweep: sweep.id, goneAt: Math.max(...forgotten) })
+      for (const [bit, of] of Map.groupBy(gone, ({ type }) => reportedBit(type))) {
+        if (bit !== 0) await this.#sql.judge.run(bit, sweep.id, filesOf(of))
+      }
+    }
+    const keys = JSON.stringify(gone.map(({ file, type, event }) => [file, type, event]))
+    await this.#sql.untell.run(first.account, first.storage, filesOf(gone), keys)
+    return gone.length
   }
 }
 
@@ -113,6 +134,11 @@ interface ForgottenFile {
 function lastThere({ goneAt, judged }: ForgottenFile, now: number): number | null {
   if (judged === JUDGED.folder) return null
   return goneAt === 0 ? now : goneAt
+}
+
+interface Sweep {
+  id: number
+  state: SweepState
 }
 
 interface JudgedRow {
@@ -146,14 +172,13 @@ function readCursor(after: string | null): ReportCursor | null {
 }
 
 /** The sweeps by account and storage, joined by a space. */
-function readSweeps(rows: readonly SweepRow[]): Map<string, { id: number; state: SweepState }> {
+function readSweeps(rows: readonly SweepRow[]): Map<string, Sweep> {
   return new Map(
     rows.map(({ id, account, storage, state }) => [`${account} ${storage}`, { id, state: JSON.parse(state) }]),
   )
 }
 
-function readJudged(row: JudgedRow | undefined): JudgedFile | null {
-  if (row === undefined) return null
+function readJudged(row: JudgedRow): JudgedFile {
   return {
     firstSweep: row.firstSweep,
     isArrivalJudged: row.judged & JUDGED.arrival,

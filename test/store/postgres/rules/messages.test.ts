@@ -52,6 +52,8 @@ test('each call that others wait for is one message, without a transaction aroun
   expect(sent.slice(first).filter(({ text }) => /BEGIN|COMMIT/.test(text))).toEqual([])
 })
 
+/** Of files, those that are gone go first. */
+const FIRST_REPORT = '["","","","",""]'
 const RUNS = 500
 /** Ended runs of three steps each, and as many deliveries and bodies. */
 const FILL_OLD = `
@@ -62,28 +64,35 @@ const FILL_OLD = `
     SELECT id, 'step-' || k, k, 'run', 'read', 'completed', 1, 1, 1 FROM run, generate_series(1, 3) AS k;
   INSERT INTO delivery (id, endpoint_id, received_at, verdict, body_bytes, facts)
     SELECT 'dlv_00z' || n, 'end_test', 1, 'stale', 1, '{}' FROM generate_series(1, ${RUNS}) AS n;
-  INSERT INTO event_body SELECT n, n, '{}' FROM generate_series(1, ${RUNS}) AS n;`
+  INSERT INTO event_body SELECT n, n, '{}' FROM generate_series(1, ${RUNS}) AS n;
+  INSERT INTO sweep (account, storage, state, version)
+    VALUES ('default', 'storage_a', '{"number":0,"baseline":1,"complete":[]}', 1);
+  INSERT INTO known_file (sweep, file, path, first_sweep, first_seen_at, last_sweep)
+    SELECT sweep.id, 'fil_' || n, '/a', 1, 1, 1 FROM sweep, generate_series(1, ${RUNS}) AS n;
+  INSERT INTO file_event SELECT 'default', 'storage_a', file, 'file.created', 'evt_1', 1 FROM known_file;`
 
 test('a prune sends as many messages for hundreds of rows as for one: each waits for the network', async () => {
   const { one, session } = await openTwo()
   await session.query(FILL_OLD)
   const sent = spyQueries()
-  const prune = async (kind: PruneKind, limit: number) => {
+  const prune = async (kind: PruneKind, limit: number, after: string | null = null) => {
     const before = sent.length
-    const { pruned } = await one.prune({ kind, before: NOW, limit, after: null })
+    const { pruned } = await one.prune({ kind, before: NOW, limit, after })
     return { pruned, sent: sent.slice(before) }
   }
   const slices = {
     runs: await prune('runs', 5 * RUNS),
     refusals: await prune('refusals', 2 * RUNS),
     payloads: await prune('payloads', 2 * RUNS),
+    files: await prune('files', 2 * RUNS, FIRST_REPORT),
   }
   await vi.waitUntil(() => sent.some(({ text }) => /LISTEN|pg_notify/.test(text)))
   for (const [kind, { pruned, sent: own }] of Object.entries(slices)) {
     expect(pruned, kind).toBe(RUNS)
     expect(pooled(own, sent).length, kind).toBeLessThan(20)
   }
-  const { rows } = await session.query('SELECT run_id FROM step UNION ALL SELECT run_id FROM pruned_run')
+  const { rows } = await session.query(`SELECT run_id FROM step UNION ALL SELECT run_id FROM pruned_run
+    UNION ALL SELECT file FROM file_event UNION ALL SELECT file FROM known_file WHERE judged <> 8`)
   expect(rows).toEqual([])
 })
 

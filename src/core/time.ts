@@ -98,13 +98,22 @@ export class ManualClock implements Clock {
 
 /** Resolves at `moment`; rejects with the signal's reason as soon as it aborts. */
 export function waitUntil(clock: Clock, moment: number, signal?: AbortSignal): Promise<void> {
+  return waitFor((wake) => clock.at(moment, wake), signal)
+}
+
+/** The same for `ms` milliseconds from now on, as {@link after} counts them. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return waitFor((wake) => after(clock, ms, wake), signal)
+}
+
+function waitFor(set: (wake: () => void) => () => void, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const abort = () => {
       cancel()
       reject(signal?.reason)
     }
-    const cancel = clock.at(moment, () => {
+    const cancel = set(() => {
       signal?.removeEventListener('abort', abort)
       resolve()
     })

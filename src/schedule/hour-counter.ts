@@ -3,7 +3,7 @@ import type { Publish } from '../core/notices.ts'
 import { findUsual } from '../core/runs/usual-time.ts'
 import type { CountedHour, DueHour, RunHour } from '../core/store/run-hour.ts'
 import type { Store } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
+import { after, type Clock } from '../core/time.ts'
 import { followShapes, indexSubjects } from './follow-events.ts'
 
 /** How often it looks for hours that are over, and for those that have changed since. */
@@ -50,7 +50,7 @@ export class HourCounter {
       if (!this.#isStopped) this.#publish({ kind: 'fault', where: 'counting hours', error: describeError(error) })
     }
     if (this.#isStopped) return
-    this.#cancel = this.#clock.at(this.#clock.now() + PERIOD_MS, () => this.start())
+    this.#cancel = after(this.#clock, PERIOD_MS, () => this.start())
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type Retention,
 } from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
-import { type Clock, waitUntil } from '../core/time.ts'
+import { type Clock, pause } from '../core/time.ts'
 
 /**
  * Rows of a slice: the minimum, with which it begins, and the maximum. The fewest take SQLite 2 ms.
@@ -24,6 +24,8 @@ const MAX_ROWS = 2_000
 const SLICE_MS = 8
 /** The pause after a slice, as a multiple of its duration. */
 const REST_FACTOR = 3
+/** The longest such pause: the clock may be set forward during a slice. */
+const MAX_REST_MS = 60_000
 
 const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
@@ -80,7 +82,7 @@ export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
       if (next === null) break
       after = next
       rows = computeSliceRows(rows, tookMs)
-      if (tookMs > 0) await waitUntil(clock, clock.now() + tookMs * REST_FACTOR, signal)
+      if (tookMs > 0) await pause(clock, Math.min(tookMs * REST_FACTOR, MAX_REST_MS), signal)
     }
   }
   return counts
@@ -139,10 +141,10 @@ export class Pruner {
   async #run(): Promise<void> {
     const { clock } = this.#parts
     const { signal } = this.#abort
-    await waitUntil(clock, clock.now() + FIRST_AFTER_MS, signal)
+    await pause(clock, FIRST_AFTER_MS, signal)
     for (;;) {
       await this.#sweep(signal)
-      await waitUntil(clock, clock.now() + EVERY_MS, signal)
+      await pause(clock, EVERY_MS, signal)
     }
   }
 

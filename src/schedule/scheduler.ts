@@ -107,7 +107,9 @@ export class Scheduler {
     for (let after: DueCursor | undefined; !this.#stopped.signal.aborted; ) {
       const page = await this.#parts.store.listDueSchedules(now, { limit: PAGE, ...(after && { after }) })
       for (const due of page) {
-        if (this.#working.has(due.id) || (this.#failed.get(due.id)?.at ?? 0) > now) continue
+        // No pause is longer: the clock was set back since.
+        const waitMs = (this.#failed.get(due.id)?.at ?? 0) - now
+        if (this.#working.has(due.id) || (waitMs > 0 && waitMs <= MAX_PAUSE_MS)) continue
         while (this.#working.size >= AT_ONCE) await Promise.race(this.#working.values())
         if (this.#stopped.signal.aborted) return
         // Nothing came of the work: another session has the row, and its commit takes a while.

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import { ManualClock } from '../../src/core/time.ts'
+import { ManualClock, systemClock } from '../../src/core/time.ts'
 import { countDueHours, HourCounter } from '../../src/schedule/hour-counter.ts'
 import { makeRuns } from '../admin/support/bulk.ts'
 import { incoming } from '../support/fixtures.ts'
@@ -51,4 +51,25 @@ test('a counter that is stopped while it counts writes the hour that it is at, a
   await await reached.promise
   expect(saved).toHaveLength(1)
   expect(clock.nextAt()).toBeNull()
+})
+
+test('a clock that is set back by a day stops the counting for no day', async () => {
+  vi.useFakeTimers({ now: NOON })
+  onTestFinished(() => void vi.useRealTimers())
+  let looks = 0
+  const store = {
+    findDueHour: async () => {
+      looks++
+      return null
+    },
+    readSubjects: async () => null,
+    listMatchCursors: async () => ({ newest: new Map() }),
+  }
+  const counter = new HourCounter({ store: store as never, clock: systemClock, publish: () => {} })
+  onTestFinished(() => counter.stop())
+  counter.start()
+  await vi.advanceTimersByTimeAsync(1)
+  vi.setSystemTime(NOON - 86_400_000)
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(looks).toBe(11)
 })

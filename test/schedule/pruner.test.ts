@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Notice } from '../../src/core/notices.ts'
 import { KEEP_ALL, type PruneSlice } from '../../src/core/store/retention.ts'
 import { ManualClock, systemClock } from '../../src/core/time.ts'
@@ -168,4 +168,29 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
   clock.advance('1h')
   await tried.promise
   expect(heard).toMatchObject([1, 2].map((n) => ({ kind: 'fault', error: { message: `the disk is full, ${n}` } })))
+})
+
+test('a clock that is set forward during a slice, or back after a round, delays no round', async () => {
+  vi.useFakeTimers({ now: NOW })
+  onTestFinished(() => void vi.useRealTimers())
+  let rounds = 0
+  const store = {
+    listEndpoints: async () => [],
+    pruneSchedules: async () => 0,
+    pruneWeek: async () => null,
+    async prune({ after }: PruneSlice) {
+      if (after !== null) return { pruned: 0, next: null }
+      rounds++
+      vi.setSystemTime(Date.now() + 365 * DAY)
+      return { pruned: 0, next: 'more' }
+    },
+  }
+  const retention = { ...KEEP_ALL, runs: 7 * DAY }
+  const pruner = new Pruner({ store: store as never, clock: systemClock, retention, publish() {} })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  await vi.advanceTimersByTimeAsync(120_000)
+  vi.setSystemTime(NOW)
+  await vi.advanceTimersByTimeAsync(2 * 3_660_000)
+  expect(rounds).toBe(3)
 })

@@ -100,3 +100,17 @@ test('an anchor that cannot be kept is a fault, and is tried again', async () =>
   await round(5_000)
   expect(anchors).toHaveLength(1)
 })
+
+test('a clock that is set back by a year delays the next anchor by no year', async () => {
+  const { store, clock, sealer, anchors, round } = openSealer()
+  await deleteFiles(store, ['a'])
+  sealer.start()
+  await round(0)
+  await deleteFiles(store, ['b'])
+  const due = clock.nextAt() ?? 0
+  clock.set(clock.now() - 365 * 86_400_000)
+  // A timer of seconds goes on as it was set.
+  sealer.start()
+  while (clock.nextAt() === due) await new Promise((resolve) => setImmediate(resolve))
+  expect(anchors.map(({ at }) => at)).toEqual([NOW, NOW - 365 * 86_400_000])
+})

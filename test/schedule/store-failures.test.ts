@@ -67,3 +67,15 @@ test('a schedule that fails does not delay another, and is tried again', async (
       .sort(),
   ).toEqual(['broken', 'nightly', 'nightly'])
 })
+
+test('a schedule that failed while the clock was a day ahead is tried again once it is right', async () => {
+  const through: Through = { recordTick: failure }
+  const bench = new SchedulerBench('2026-05-01T02:00Z', { through })
+  await bench.start()
+  await bench.wakeAt('2026-05-02T02:59Z')
+  expect(bench.heard('fault')).toMatchObject([{ where: 'schedule of nightly' }])
+  delete through.recordTick
+  bench.clock.set(Date.parse('2026-05-01T03:01Z'))
+  await bench.untilRestAfter(() => bench.scheduler.wake())
+  expect(await bench.ticks()).toEqual(['2026-05-01T03:00Z'])
+})

@@ -46,7 +46,9 @@ export async function lookAtShadows(
   now: number,
 ): Promise<Look> {
   const latest = now - SHADOW_BEHIND_MS
-  const { until: since, seen }: Position = position === null ? { until: latest, seen: [] } : JSON.parse(position)
+  const { until: begun, seen }: Position = position === null ? { until: latest, seen: [] } : JSON.parse(position)
+  // It is ahead where the clock was set back.
+  const since = Math.min(begun, latest)
   const isDue = position !== null && latest - since >= PERIOD_MS
   const stretch = { rule: name, workflow, since, until: Math.min(latest, since + MAX_STRETCH_MS) }
   const previewed = isDue ? previewShadows(stretch) : null

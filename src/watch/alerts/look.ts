@@ -62,11 +62,14 @@ export async function lookFor(
   return { ...look, settled: await parts.store.listSettledFailures(kinds) }
 }
 
-/** A new rule begins with the failures that come after it. Snoozed kinds are left out. */
+/**
+ * A new rule begins with the failures that come after it, and so does one whose position is ahead
+ * since the clock was set back. Snoozed kinds are left out.
+ */
 async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: string | null, now: number) {
   const until = now - COMMIT_DELAY_MS
-  if (position === null) return { sightings: [], position: `${until}/` }
-  const [at = '', run = ''] = position.split('/')
+  const [at = '', run = ''] = position?.split('/') ?? []
+  if (position === null || Number(at) > now) return { sightings: [], position: `${until}/` }
   const failures = await store.listEndedFailures({ after: { at: Number(at), run }, until, limit: MAX_ROWS })
   const last = failures.at(-1)
   const found = failures
@@ -207,8 +210,8 @@ async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, posit
 
 async function lookAtOperations({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
   const until = now - COMMIT_DELAY_MS
-  if (position === null) return { sightings: [], position: String(until) }
   const since = Number(position)
+  if (position === null || since > now) return { sightings: [], position: String(until) }
   const ended = (await store.listBulks({ limit: 100 })).flatMap(({ endedAt, ...bulk }) =>
     endedAt !== null && endedAt > since && endedAt <= until ? [{ ...bulk, endedAt }] : [],
   )

@@ -195,3 +195,13 @@ test('each new difference of a shadow is told once, and anew for edited code', a
     'backtest tidy --shadow',
   ])
 })
+
+test('a clock that was a year ahead hides no failure after it is set back', async ({ store }) => {
+  const look = looker(store, {})
+  await failRun(store, NOW + 365 * DAY)
+  const ahead = await look(NOW + 365 * DAY + 10_000, `${NOW}/`)
+  expect(ahead.sightings).toHaveLength(1)
+  const back = await look(NOW, ahead.position)
+  await failRun(store, NOW + 1_000)
+  expect((await look(NOW + 10_000, back.position)).sightings).toMatchObject([{ at: NOW + 1_000 }])
+})

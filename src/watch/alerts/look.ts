@@ -63,8 +63,8 @@ export async function lookFor(
 }
 
 /**
- * A new rule begins with the failures that come after it, and so does one whose position is ahead
- * since the clock was set back. Snoozed kinds are left out.
+ * A new rule begins with the failures that come after it. So does one whose position is ahead, as
+ * the clock was set back. Snoozed kinds are left out.
  */
 async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: string | null, now: number) {
   const until = now - COMMIT_DELAY_MS

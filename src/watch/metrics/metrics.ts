@@ -125,7 +125,6 @@ export class Metrics {
   /** Once: what no workflow or endpoint adds to. Times of admin requests begin with the first. */
   async #beginLabels(): Promise<void> {
     if (this.#hasBegun) return
-    this.#hasBegun = true
     const { fileOperations, fileOutcomes, adminOperations } = await this.#parts.readKnown()
     if (this.#parts.plan.work) {
       for (const operation of fileOperations) {
@@ -134,6 +133,7 @@ export class Metrics {
       }
     }
     for (const operation of adminOperations) for (const digit of STATUS_DIGITS) this.counts.request(operation, digit)
+    this.#hasBegun = true
   }
 
   async #beginSchedules(): Promise<void> {
@@ -149,13 +149,13 @@ export class Metrics {
   /** Once: the last successes before this process began. */
   async #readLedger(): Promise<void> {
     if (this.#hasReadLedger) return
-    this.#hasReadLedger = true
     const verdicts = ['accepted', 'duplicate'] as const
     for (const row of await this.#parts.store.listDeliveries({ limit: RECENT_DELIVERIES, verdicts })) {
       if (row.endpointId === null) continue
       const state = this.counts.endpoint(row.endpointId)
       state.lastSuccessAt = Math.max(state.lastSuccessAt ?? 0, row.receivedAt)
     }
+    this.#hasReadLedger = true
   }
 
   #describeState(names: EndpointNames): Family[] {

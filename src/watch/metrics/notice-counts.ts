@@ -207,7 +207,7 @@ export class NoticeCounts {
   #countCall({ operation, outcome, account, ms, waitedMs, caller }: NoticeOf<'files.called'>): void {
     this.call(operation, outcome).value++
     observe(this.callTime(operation), CALL, ms / 1_000, this.#exampleOf(caller?.root ?? null))
-    this.limitWait(account).value += waitedMs / 1_000
+    this.limitWait(account).value += Math.max(0, waitedMs) / 1_000
   }
 
   #countRequest({ operation: given, status, ms }: NoticeOf<'admin.answered'>): void {

@@ -196,3 +196,30 @@ test('a server of PostgreSQL has gauges, of which a file has none', async () => 
   expect(names.filter((name) => name.startsWith('upshot_postgres'))).toEqual([])
   expect(names).toContain('upshot_store_bytes{part="log"}')
 })
+
+test('a clock that is set back during a call lowers no sum', async () => {
+  const { metrics, values } = openTestMetrics()
+  for (const notice of runNotices()) metrics.count(notice)
+  const before = await values()
+  for (const notice of runNotices()) {
+    const back = { ...notice, ...('ms' in notice && { ms: -3_600_000 }), ...('waitedMs' in notice && { waitedMs: -9 }) }
+    metrics.count(back as typeof notice)
+  }
+  const after = await values()
+  const sums = Object.entries(before).filter(([name]) => /_(sum|total)\b/.test(name))
+  const lower = sums.filter(([name, value]) => Number(after[name]) < value)
+  expect(lower).toEqual([])
+})
+
+test('what the first scrape could not read, the next one reads', async () => {
+  let isAway = true
+  const { metrics, values } = openTestMetrics({
+    readKnown: async () => {
+      if (isAway) throw new Error('a file of ours is gone')
+      return { fileOperations: [], fileOutcomes: [], adminOperations: ['runs.list'] }
+    },
+  })
+  await expect(metrics.scrape('')).rejects.toThrow('gone')
+  isAway = false
+  expect(await values()).toMatchObject({ 'upshot_admin_requests_total{operation="runs.list",class="2xx"}': 0 })
+})

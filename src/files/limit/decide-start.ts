@@ -11,6 +11,12 @@ export function allowanceOf({ burst }: Pick<KeyLimit, 'burst'>, perMinute: numbe
   return { starts, windowMs: Math.ceil((WINDOW_MS * starts) / perMinute) }
 }
 
+/**
+ * The longest pause that a reply causes. One that means milliseconds would stop a key for days;
+ * after an hour, one request asks again.
+ */
+export const MAX_BLOCK_MS = 3_600_000
+
 /** A probe without a report for this long is lost; its process may have died. */
 const PROBE_LOST_MS = 60_000
 
@@ -18,7 +24,7 @@ const PROBE_LOST_MS = 60_000
 const PROBE_CHECK_MS = 1_000
 
 /** The clocks of two processes differ by no more. */
-const CLOCKS_DIFFER_MS = 5_000
+export const CLOCKS_DIFFER_MS = 5_000
 
 type StartDecision =
   /** `count` requests start now. */
@@ -38,19 +44,19 @@ export function decideStarts(
   { now, allowance, wanted }: { now: number; allowance: Allowance; wanted: number },
 ): StartsDecided {
   const limit = allowance.starts
-  const current = { ...state, starts: recentStarts(state.starts, { now, allowance }) }
-  const { starts } = current
-  // The corrected starts are saved, or each later decision would count them from its own `now`.
-  const isClockBack = (state.starts.at(-1) ?? 0) > now + CLOCKS_DIFFER_MS
+  const current = stateAt(state, { now, allowance })
+  const { starts, blockedUntil } = current
+  // The corrected moments are saved, or each later decision would count them from its own `now`.
+  const isClockBack = blockedUntil < state.blockedUntil || (state.starts.at(-1) ?? 0) > now + CLOCKS_DIFFER_MS
   const wait = (until: number) => ({
     state: isClockBack ? current : state,
     known: current,
     decision: { kind: 'wait', until } as const,
   })
-  if (state.blockedUntil > now) return wait(state.blockedUntil)
+  if (blockedUntil > now) return wait(blockedUntil)
   if (isProbeOut(state, now)) return wait(now + PROBE_CHECK_MS)
   if (starts.length >= limit) return wait(predictStart(current, { now, allowance, ahead: 0 }))
-  const isProbe = state.blockedUntil > 0
+  const isProbe = blockedUntil > 0
   const count = Math.min(wanted, isProbe ? 1 : limit - starts.length)
   const decision = { kind: 'start', at: now, count, isProbe: isProbe && count > 0 } as const
   if (count === 0) return { state, known: current, decision }
@@ -62,9 +68,20 @@ export function decideStarts(
   return { state: started, known: started, decision }
 }
 
-/** The starts that still count. After a clock was set back, later ones count from `now`. */
-function recentStarts(starts: readonly number[], { now, allowance }: { now: number; allowance: Allowance }): number[] {
-  return starts.map((at) => (at > now + CLOCKS_DIFFER_MS ? now : at)).filter((at) => at > now - allowance.windowMs)
+/**
+ * The state with the starts that still count. A clock that was set back since leaves moments too
+ * far ahead. Such starts count from `now`, and such a block lasts for the longest time.
+ */
+export function stateAt(
+  { starts, blockedUntil, ...state }: LimiterState,
+  { now, allowance }: { now: number; allowance: Allowance },
+): LimiterState {
+  const isAhead = (at: number, most: number) => at > now + most + CLOCKS_DIFFER_MS
+  return {
+    ...state,
+    starts: starts.map((at) => (isAhead(at, 0) ? now : at)).filter((at) => at > now - allowance.windowMs),
+    blockedUntil: isAhead(blockedUntil, MAX_BLOCK_MS) ? now + MAX_BLOCK_MS : blockedUntil,
+  }
 }
 
 function isProbeOut({ probeSince }: LimiterState, now: number): boolean {

@@ -1,6 +1,15 @@
 import { type Clock, isoTime } from '../../core/time.ts'
 import { type ErrorFacts, LocalRateLimitError } from '../errors.ts'
-import { allowanceOf, blockedState, decideStarts, predictStart, probedState, unstartedState } from './decide-start.ts'
+import {
+  allowanceOf,
+  blockedState,
+  CLOCKS_DIFFER_MS,
+  decideStarts,
+  predictStart,
+  probedState,
+  stateAt,
+  unstartedState,
+} from './decide-start.ts'
 import {
   type Allowance,
   type KeyLimit,
@@ -53,6 +62,7 @@ export class Limiter {
   #isPumpStale = false
   #cancelTimer: (() => void) | null = null
   #promisedAt = 0
+  #refusedAt = 0
 
   /** `key` is a fingerprint of the API key: the service counts requests per key. */
   constructor(parts: {
@@ -174,17 +184,17 @@ export class Limiter {
    */
   #refuseLate(): void {
     const now = this.#clock.now()
+    // Promises of a clock that was set back since would hold runs for as long.
+    if (now + CLOCKS_DIFFER_MS < this.#refusedAt) this.#promisedAt = 0
+    this.#refusedAt = now
     const allowance = this.#allowance(this.#known)
-    const late = this.#queue.filter(
-      (waiting, ahead) => predictStart(this.#known, { now, allowance, ahead }) > waiting.latestAt,
-    )
-    const isBlocked = this.#known.blockedUntil > now
-    const why = isBlocked ? 'The service told this key to wait' : 'The limit allows no request soon enough'
+    const known = stateAt(this.#known, { now, allowance })
+    const startOf = (ahead: number) => predictStart(known, { now, allowance, ahead })
+    const late = this.#queue.filter((waiting, ahead) => startOf(ahead) > waiting.latestAt)
+    const why =
+      known.blockedUntil > now ? 'The service told this key to wait' : 'The limit allows no request soon enough'
     for (const waiting of late) {
-      const retryAt = this.#promise(
-        predictStart(this.#known, { now, allowance, ahead: this.#queue.length - 1 }),
-        allowance,
-      )
+      const retryAt = this.#promise(startOf(this.#queue.length - 1), allowance)
       this.#refuse(
         waiting,
         new LocalRateLimitError(`${why}. Call again at ${isoTime(retryAt)}.`, { ...waiting.facts, retryAt }),

@@ -11,6 +11,7 @@ import {
   ServerError,
   UpstreamError,
 } from '../errors.ts'
+import { MAX_BLOCK_MS } from '../limit/decide-start.ts'
 import type { ParsedReply } from './parse-reply.ts'
 import { type HeaderSource, parseCount, parseRetryAfter, parseThrottleWait } from './wait-hint.ts'
 
@@ -52,7 +53,7 @@ export function toReplyError(
   const waitMs = isThrottled
     ? Math.max(MIN_THROTTLE_MS, parseThrottleWait(headers, now))
     : parseRetryAfter(headers, now)
-  const retryAt = waitMs === null ? null : now + Math.min(waitMs, MAX_WAIT_MS)
+  const retryAt = waitMs === null ? null : now + Math.min(waitMs, MAX_BLOCK_MS)
   const code = said.code === null ? '' : ` ${said.code}`
   const types = typesOf(headers)
   const form = parsed.kind === 'unreadable' ? describeTypes(types) : ''
@@ -82,16 +83,10 @@ function errorClass(status: number, code: string | null): new (message: string, 
 /** The least pause after a 429. */
 const MIN_THROTTLE_MS = 1_000
 
-/**
- * The longest pause that a reply causes. One that means milliseconds would stop a key for days;
- * after an hour, one request asks again.
- */
-const MAX_WAIT_MS = 3_600_000
-
 function describeWait(now: number, waitMs: number): string {
   const named = isoTime(now + waitMs)
-  if (waitMs <= MAX_WAIT_MS) return ` Call again at ${named}.`
-  return ` It named ${named}; Upshot asks again after an hour, at ${isoTime(now + MAX_WAIT_MS)}.`
+  if (waitMs <= MAX_BLOCK_MS) return ` Call again at ${named}.`
+  return ` It named ${named}; Upshot asks again after an hour, at ${isoTime(now + MAX_BLOCK_MS)}.`
 }
 
 export function typesOf(headers: HeaderSource): { contentType: string | null; contentEncoding: string | null } {

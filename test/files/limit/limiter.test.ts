@@ -112,6 +112,25 @@ test('a clock that is set back holds up the limiter for one window at most', asy
   expect(names()).toBe('ab')
 })
 
+test('a clock that was a year ahead is in no promise, and blocks no key for a year', async () => {
+  const { clock, enter, limiter } = makeLimiter({ perMinute: 1 })
+  const start = clock.now()
+  const refuse = async (name: string) => (await errorOf(enter(name, { maxWaitMs: 5_000 }))) as LocalRateLimitError
+  clock.set(start + 365 * 86_400_000)
+  void enter('a')
+  await turn()
+  await refuse('b')
+  clock.set(start)
+  expect((await refuse('c')).retryAt).toBeLessThanOrEqual(start + 2 * WINDOW_MS)
+  await limiter.report({ isProbe: false, isAnswered: true, blockedUntil: start + 365 * 86_400_000, limit: null })
+  expect((await refuse('d')).retryAt).toBeLessThanOrEqual(start + 2 * 3_600_000)
+  void enter('e', { maxWaitMs: 3_700_000 })
+  await turn()
+  clock.advance(3_600_000)
+  await turn()
+  expect((await refuse('f')).retryAt).toBeLessThanOrEqual(clock.now() + 3 * WINDOW_MS)
+})
+
 test('a store that fails gives its error to every waiting request', async () => {
   const store: LimiterStore = { ...memoryLimiterStore(), save: () => Promise.reject(new Error('disk full')) }
   const { enter } = makeLimiter({ store })

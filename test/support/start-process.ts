@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHILD_ENVIRONMENT } from './child-environment.ts'
 import { followLog } from './process-log.ts'
@@ -17,7 +17,12 @@ export const FREE_PORTS = {
 /** Writes these modules into `workflows` of a project folder. */
 export function makeProject(modules: Record<string, string>, root = tempFolder()): string {
   mkdirSync(join(root, 'workflows'), { recursive: true })
-  for (const [file, text] of Object.entries(modules)) writeFileSync(join(root, 'workflows', file), text)
+  for (const [file, text] of Object.entries(modules)) {
+    const path = join(root, 'workflows', file)
+    // In one go: a process that watches the folder never loads an empty file.
+    writeFileSync(`${path}.new`, text)
+    renameSync(`${path}.new`, path)
+  }
   return root
 }
 

@@ -131,7 +131,9 @@ export class LocalEngine implements Engine {
     const isWatching = config.dev && parts.workflows === undefined
     const folder = config.workflowsDir
     const onChange = (version: string) => this.#reload(version)
-    this.#modules = isWatching ? new ModuleWatch({ folder, clock, onChange, before: sourceHash }) : null
+    const onFault = (error: unknown) =>
+      notices.publish({ kind: 'fault', where: 'loading changed modules', error: describeError(error) })
+    this.#modules = isWatching ? new ModuleWatch({ folder, clock, onChange, onFault, before: sourceHash }) : null
     notices.subscribe('run.queued', () => this.wake())
   }
 

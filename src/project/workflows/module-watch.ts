@@ -16,6 +16,7 @@ export class ModuleWatch {
   readonly #folder: string
   readonly #clock: Clock
   readonly #onChange: (version: string) => Promise<void>
+  readonly #onFault: (error: unknown) => void
   readonly #before: string | null
   #version: string | null = null
   #watcher: FSWatcher | null = null
@@ -26,7 +27,9 @@ export class ModuleWatch {
   constructor(parts: {
     folder: string
     clock: Clock
+    /** Where it rejects, the next check calls it again. */
     onChange: (version: string) => Promise<void>
+    onFault: (error: unknown) => void
     /** `hashFolder` from before the modules were loaded; null: unknown. */
     before?: string | null
   }) {
@@ -34,6 +37,7 @@ export class ModuleWatch {
     this.#folder = parts.folder
     this.#clock = parts.clock
     this.#onChange = parts.onChange
+    this.#onFault = parts.onFault
   }
 
   /** A change since `hashFolder` gave `before`, so while modules were loaded, counts as well. */
@@ -41,7 +45,7 @@ export class ModuleWatch {
     this.#version = await this.#hash()
     const isChanged = this.#before !== null && (await hashFolder(this.#folder)) !== this.#before
     if (this.#isStopped) return
-    if (isChanged) this.#checking = this.#onChange(this.#version)
+    if (isChanged) this.#checking = this.#tell(this.#version)
     try {
       this.#watcher = watch(this.#folder, { recursive: true }, () => this.#checkIn(SETTLE_MS))
       this.#watcher.on('error', () => {})
@@ -56,10 +60,19 @@ export class ModuleWatch {
     this.#checking = this.#checking.then(async () => {
       const version = await this.#hash()
       if (this.#isStopped || version === this.#version) return
-      this.#version = version
-      await this.#onChange(version)
+      await this.#tell(version)
     })
     return this.#checking
+  }
+
+  async #tell(version: string): Promise<void> {
+    try {
+      this.#version = version
+      await this.#onChange(version)
+    } catch (error) {
+      this.#version = null
+      this.#onFault(error)
+    }
   }
 
   async stop(): Promise<void> {

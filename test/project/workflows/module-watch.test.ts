@@ -5,11 +5,16 @@ import { ManualClock, systemClock } from '../../../src/core/time.ts'
 import { hashFolder, ModuleWatch } from '../../../src/project/workflows/module-watch.ts'
 import { moduleOf, openFolder } from '../support/workflows-folder.ts'
 
+/** Fails the test that throws to it. */
+const onFault = (error: unknown) => {
+  throw error
+}
+
 test('a module watch notices changed content, not a file that is written again unchanged', async () => {
   const { folder, write } = await openFolder({ 'a.workflow.ts': moduleOf('a', '1'), 'notes.txt': 'x' })
   const versions: string[] = []
   const clock = new ManualClock()
-  const watch = new ModuleWatch({ folder, clock, onChange: async (version) => void versions.push(version) })
+  const watch = new ModuleWatch({ folder, clock, onChange: async (version) => void versions.push(version), onFault })
   onTestFinished(() => watch.stop())
   await watch.start()
   write('a.workflow.ts', moduleOf('a', '1'))
@@ -30,7 +35,7 @@ test('a module watch notices changed content, not a file that is written again u
 test('a module watch notices a change without being asked', async () => {
   const { folder, write } = await openFolder({ 'a.workflow.ts': moduleOf('a', '1') })
   const changed = Promise.withResolvers<void>()
-  const watch = new ModuleWatch({ folder, clock: systemClock, onChange: async () => changed.resolve() })
+  const watch = new ModuleWatch({ folder, clock: systemClock, onChange: async () => changed.resolve(), onFault })
   onTestFinished(() => watch.stop())
   await watch.start()
   write('a.workflow.ts', moduleOf('a', '2'))
@@ -43,14 +48,37 @@ test('a module watch notices a file that was saved while the modules were loaded
   write('a.workflow.ts', moduleOf('a', '2'))
   const versions: string[] = []
   const onChange = async (version: string) => void versions.push(version)
-  const watch = new ModuleWatch({ folder, clock: new ManualClock(), onChange, before })
+  const watch = new ModuleWatch({ folder, clock: new ManualClock(), onChange, onFault, before })
   onTestFinished(() => watch.stop())
   await watch.start()
   await watch.check()
   expect(versions).toHaveLength(1)
-  const same = new ModuleWatch({ folder, clock: new ManualClock(), onChange, before: await hashFolder(folder) })
+  const same = new ModuleWatch({
+    folder,
+    clock: new ManualClock(),
+    onChange,
+    onFault,
+    before: await hashFolder(folder),
+  })
   onTestFinished(() => same.stop())
   await same.start()
   await same.check()
   expect(versions).toHaveLength(1)
+})
+
+test('a change that could not be taken over is told again by the next check', async () => {
+  const { folder, write } = await openFolder({ 'a.workflow.ts': moduleOf('a', '1') })
+  const told: string[] = []
+  const onChange = async (version: string) => {
+    told.push(version)
+    if (told.length === 1) throw new Error('the store is not to be had')
+  }
+  const faults: unknown[] = []
+  const watch = new ModuleWatch({ folder, clock: new ManualClock(), onChange, onFault: (error) => faults.push(error) })
+  onTestFinished(() => watch.stop())
+  await watch.start()
+  write('a.workflow.ts', moduleOf('a', '2'))
+  for (let check = 0; check < 3; check++) await watch.check()
+  expect(told).toEqual([told[0], told[0]])
+  expect(faults).toEqual([expect.objectContaining({ message: 'the store is not to be had' })])
 })

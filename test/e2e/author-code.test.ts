@@ -288,11 +288,11 @@ test('the process that tries suspects alone ends with its parent, even while a r
   await stage.deliver('evt_guilty', 'file.deleted')
   await started.line(({ message }) => message === 'the engine ended and is started again')
   stage.goOn()
+  const suspects = await stage.suspectsOf(started)
   // That process has claimed the run, which was seen to block the engine, and is blocked, too.
   await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
-  const children = readFileSync(`/proc/${started.child.pid}/task/${started.child.pid}/children`, 'utf8')
   started.child.kill('SIGKILL')
-  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+  await stage.untilGone(suspects)
 }, 60_000)
 
 test('the process that tries suspects begins no step after its parent was killed', async () => {
@@ -301,12 +301,12 @@ test('the process that tries suspects begins no step after its parent was killed
   const worker = await stage.startWithSuspect()
   const begun = () => (existsSync(`${stage.root}/steps.txt`) ? readFileSync(`${stage.root}/steps.txt`).length : 0)
   await stage.until(() => begun() > 20)
-  const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
+  const suspects = await stage.suspectsOf(worker)
   worker.child.kill('SIGKILL')
   // Not its `close`: the process that it leaves behind has its output, too.
   await once(worker.child, 'exit')
   const before = begun()
-  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+  await stage.untilGone(suspects)
   // One may have begun as its parent went.
   expect(begun() - before).toBeLessThanOrEqual(1)
 }, 60_000)
@@ -317,9 +317,9 @@ test('the process that tries suspects ends a step at work once its parent is kil
   const worker = await stage.startWithSuspect()
   const calls = () => (existsSync(`${stage.root}/calls.txt`) ? readFileSync(`${stage.root}/calls.txt`).length : 0)
   await stage.until(() => calls() > 5)
-  const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
+  const suspects = await stage.suspectsOf(worker)
   worker.child.kill('SIGKILL')
-  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+  await stage.untilGone(suspects)
   // Its end is no death of the run.
   expect(await stage.guiltyRun()).toMatchObject({ status: 'pending' })
 }, 60_000)

@@ -86,6 +86,18 @@ export default defineWorkflow({
     return performance.now() - begunAt
   }
 
+  /** The process in which an app tries suspects, once it is there. Throws for a second child. */
+  async suspectsOf({ child: { pid } }: Process): Promise<number> {
+    const list = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+    await this.until(() => list() !== '')
+    if (list().includes(' ')) throw new Error(`the app has several children: ${list()}`)
+    return Number(list())
+  }
+
+  untilGone(pid: number): Promise<void> {
+    return this.until(() => !existsSync(`/proc/${pid}`))
+  }
+
   /** Delivers events that start neighbours, and resolves once their steps are at work. */
   async occupy(count: number): Promise<void> {
     for (let n = 0; n < count; n++) await this.deliver(`evt_neighbour_${n}`)

@@ -31,23 +31,17 @@ export async function removeFiles(
   const removals = found.map((file): Removal => ({ file, outcome: 'not_tried', error: null }))
   let next = 0
   let done = 0
-  let hasBroken = false
+  const faults: unknown[] = []
   const work = async () => {
-    while (!signal.aborted && !hasBroken) {
+    while (!signal.aborted && faults.length === 0) {
       const removal = removals[next++]
       if (removal === undefined) return
       Object.assign(removal, await removeFile(parts, removal.file))
       onDone(++done)
     }
   }
-  const lanes = Array.from({ length: CONCURRENCY }, () =>
-    work().catch((error: unknown) => {
-      hasBroken = true
-      throw error
-    }),
-  )
-  await Promise.allSettled(lanes)
-  await Promise.all(lanes)
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => work().catch((error: unknown) => faults.push(error))))
+  if (faults.length > 0) throw faults[0]
   return removals
 }
 

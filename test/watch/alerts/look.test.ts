@@ -157,6 +157,13 @@ test('an operation on many runs is told once when it has ended, even if it is co
   expect(third.sightings).toMatchObject([{ title: /cancel.*aborted/ }, { title: /cancel.*aborted/ }])
   expect(new Set(third.sightings.map(({ id }) => id))).toEqual(new Set([one, other]))
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
+  // The clock was a year ahead, and is set back.
+  const ahead = await look(NOW + 365 * DAY, third.position)
+  const back = await look(NOW + 40_000, ahead.position)
+  const late = newId('opr', NOW)
+  await store.startBulk({ id: late, ...plan })
+  await store.abortBulk(late, NOW + 41_000)
+  expect((await look(NOW + 50_000, back.position)).sightings).toMatchObject([{ id: late }])
 })
 
 test('each new difference of a shadow is told once, and anew for edited code', async () => {
@@ -194,6 +201,9 @@ test('each new difference of a shadow is told once, and anew for edited code', a
     'the shadow of tidy cannot be replayed: it loops',
     'backtest tidy --shadow',
   ])
+  // The clock was ahead, and is set back by more than a day.
+  for (const minute of [0, 1]) await look(minute)
+  expect(asked.at(-1)).toMatchObject({ since: NOW - 300_000, until: NOW - 240_000 })
 })
 
 test('a clock that was a year ahead hides no failure after it is set back', async ({ store }) => {

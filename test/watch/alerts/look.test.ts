@@ -157,11 +157,13 @@ test('an operation on many runs is told once when it has ended, even if it is co
   expect(third.sightings).toMatchObject([{ title: /cancel.*aborted/ }, { title: /cancel.*aborted/ }])
   expect(new Set(third.sightings.map(({ id }) => id))).toEqual(new Set([one, other]))
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
-  // The clock was a year ahead, and is set back.
-  const ahead = await look(NOW + 365 * DAY, third.position)
+  // One ends while the clock is a year ahead, and another after it was set back.
+  const [far, late] = [newId('opr', NOW), newId('opr', NOW)]
+  for (const id of [far, late]) await store.startBulk({ id, ...plan })
+  await store.abortBulk(far, NOW + 365 * DAY)
+  const ahead = await look(NOW + 365 * DAY + 10_000, third.position)
+  expect(ahead.sightings).toMatchObject([{ id: far }])
   const back = await look(NOW + 40_000, ahead.position)
-  const late = newId('opr', NOW)
-  await store.startBulk({ id: late, ...plan })
   await store.abortBulk(late, NOW + 41_000)
   expect((await look(NOW + 50_000, back.position)).sightings).toMatchObject([{ id: late }])
 })

@@ -7,7 +7,7 @@ interface EndpointLook {
   store: Pick<ReadStore, 'listEndpoints' | 'listSecretUses' | 'listDeliveries' | 'listDeliveryHours'>
 }
 
-/** Failed signatures that are read at most, newest first. */
+/** Failed signatures of one endpoint that are counted at most, unless the rule asks for more. */
 const MAX_FAILURES = 200
 /** The store notes the use of a secret to the minute. */
 const USE_MS = 60_000
@@ -25,15 +25,15 @@ export async function lookAtSecrets(
   position: string | null,
   now: number,
 ): Promise<Look> {
-  const failures = await store.listDeliveries({ limit: MAX_FAILURES, verdicts: ['bad_signature'] })
   const sightings: Sighting[] = []
   for (const endpoint of await store.listEndpoints()) {
     const usedAt = await readLastUse(store, endpoint)
     if (usedAt === null) continue
-    const since = failures.filter((row) => row.endpointId === endpoint.id && row.receivedAt >= usedAt + USE_MS)
-    if (since.length <= over) continue
+    const about = { endpointId: endpoint.id, verdicts: ['bad_signature'], since: usedAt + USE_MS } as const
+    const failures = await store.listDeliveries({ ...about, limit: Math.max(MAX_FAILURES, over + 1) })
+    if (failures.length <= over) continue
     const title = `signatures of the endpoint ${endpoint.name} fail: its secret may have changed`
-    sightings.push({ ...describe(endpoint, title), at: now, count: since.length })
+    sightings.push({ ...describe(endpoint, title), at: now, count: failures.length })
   }
   return { sightings, position }
 }

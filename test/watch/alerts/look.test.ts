@@ -113,6 +113,26 @@ test('an endpoint is suspect when signatures fail since its last success, and no
   expect((await look(NOW + 2 * HOUR)).sightings).toEqual([])
 })
 
+test('a flood of bad signatures at one endpoint hides no other', async ({ store }) => {
+  const [shop, office] = [planEndpoint({ name: 'shop' }, NOW), planEndpoint({ name: 'office' }, NOW)]
+  const look = looker(store, { when: 'endpoint.suspect', over: 1 })
+  const refuse = async (endpointId: string, count: number, receivedAt: number) => {
+    const refusal = { endpointId, receivedAt, verdict: 'bad_signature', bodyBytes: 9, facts: {} } as const
+    for (let n = 0; n < count; n++) await store.saveRefusal({ ...refusal, id: newId('dlv', receivedAt) })
+  }
+  for (const endpoint of [shop, office]) {
+    await store.addEndpoint(endpoint)
+    const about = { endpointId: endpoint.id, receivedAt: NOW, facts: { secret: 0 } }
+    await store.saveDelivery(incoming(`evt_${endpoint.name}`, about))
+  }
+  await refuse(shop.id, 2, NOW + HOUR)
+  await refuse(office.id, 201, NOW + HOUR + 1)
+  const seen = (await look(NOW + 2 * HOUR)).sightings.map(({ page, count }) => [page, count])
+  expect(Object.fromEntries(seen)).toEqual({ '/endpoints/shop': 2, '/endpoints/office': 200 })
+  const patient = looker(store, { when: 'endpoint.suspect', over: 200 })
+  expect((await patient(NOW + 2 * HOUR)).sightings).toMatchObject([{ page: '/endpoints/office', count: 201 }])
+})
+
 test('an endpoint is silent when it takes nothing at an hour at which it usually does', async ({ store }) => {
   const endpoint = planEndpoint({ name: 'shop' }, NOW - 10 * DAY)
   await store.addEndpoint(endpoint)

@@ -135,8 +135,9 @@ function asListed({ id, path, size, type, createdAt, modifiedAt }: FileEntry): L
   }
 }
 
-/** Findings, approvals and items that one look reads. */
+/** Findings that one look moves, and items of one page. */
 const FINDINGS = 1_000
+/** Approvals of one page. */
 const APPROVALS = 100
 
 const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied: 'denied', expired: 'denied' }
@@ -158,8 +159,7 @@ export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'c
 /** The newest state of each item: one that has moved is in a later approval, too. */
 async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<Map<string, ItemState>> {
   const states = new Map<string, ItemState>()
-  const approvals = await store.listApprovals({ workflow: '', limit: APPROVALS, now: clock.now() })
-  for (const terms of approvals.toReversed()) {
+  for await (const terms of approvalsOf(store, clock.now())) {
     const { id: approval, kind, account, status } = terms
     if (kind !== 'repair') continue
     const isProven = status === 'approved' ? await openProof(store, terms) : () => true
@@ -167,10 +167,22 @@ async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>):
       const { step, target, state } = item
       // An item that no words cover stays lost, whatever its row says.
       if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
-      states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
+      const name = `${account} ${step} ${target}`
+      if (!states.has(name)) states.set(name, status === 'expired' ? 'expired' : state)
     }
   }
   return states
+}
+
+/** Every approval without a workflow, newest first, read in pages. */
+async function* approvalsOf(store: SweepParts['store'], now: number): AsyncGenerator<Approval> {
+  for (let before = {}; ; ) {
+    const approvals = await store.listApprovals({ workflow: '', limit: APPROVALS, now, ...before })
+    yield* approvals
+    const last = approvals.at(-1)
+    if (last === undefined || approvals.length < APPROVALS) return
+    before = { before: last.id }
+  }
 }
 
 /** Every item of an approval, read in pages. */

@@ -180,6 +180,26 @@ test('what people approved is made up, however many newer findings wait for them
   expect(due.map(({ file }) => file).toSorted()).toEqual(['fil_00000', 'fil_00001'])
 })
 
+test('what people approved is made up, however many newer approvals wait for them', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  const { store, plan } = world
+  const now = world.clock.now()
+  const about = { storage: plan.storage, type: 'file.created', state: 'found', file: 'fil_1' } as const
+  const none = { reason: null, approval: null, event: null, lateEvent: null }
+  const held = { why: 'make it up?', needs: 1, expiresAt: now + HOUR }
+  for (let n = 0; n < 102; n++) {
+    const finding = { ...about, ...none, account: `a${n}`, sweep: 1, foundAt: now, path: '/fil_1', entry: '{}' }
+    const kept = { ...about, account: `a${n}`, state: newState(plan, null), version: 0, forgottenTo: null }
+    const settle = { state: 'held', held: { ...held, now: now + n } } as const
+    await store.saveSweep(kept, { findings: [finding], settle })
+  }
+  const first = (await store.listApprovals({ limit: 102, now })).find(({ account }) => account === 'a0')
+  const word = { verdict: 'approved', actor: 'ann', reason: null, answer: null, signature: null } as const
+  await store.decideApproval({ ...word, approval: first?.id ?? '', hash: first?.hash ?? '', only: null }, now)
+  await decideHeld(world.parts)
+  expect(await store.listFindings({ states: ['due'], limit: 9 })).toMatchObject([{ account: 'a0' }])
+})
+
 test('a folder that the listing shows as a file is no loss', async () => {
   const world = new SweepWorld(openTestStore(), { repair: 'events' })
   for (let n = 0; n < 40; n++) world.add()

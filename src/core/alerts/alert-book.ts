@@ -119,7 +119,7 @@ export function isOver(rule: AlertRule, topic: OpenTopic, now: number): boolean 
     case 'state':
       return topic.endedAt !== null
     case 'count':
-      return topic.endedAt !== null || now - topic.seenAt >= rule.everyMs
+      return topic.endedAt !== null || Math.abs(now - topic.seenAt) >= rule.everyMs
     case 'once':
       return false
   }

@@ -25,9 +25,12 @@ const REMIND_MS = 86_400_000
 /** Worse by an order of magnitude. */
 const TENFOLD = 10
 
-/** The message that is due now; null for none. */
+/**
+ * The message that is due now; null for none. Moments far ahead silence nothing: their clock was
+ * set back since.
+ */
 export function planMessage(rule: AlertRule, book: AlertBook, now: number): PlannedMessage | null {
-  const recent = book.sentAt.filter((at) => at > now - rule.everyMs)
+  const recent = book.sentAt.filter((at) => Math.abs(now - at) < rule.everyMs)
   if (recent.length >= MAX_MESSAGES) return null
   const items = book.topics.flatMap((topic) => {
     const change = findChange(rule, topic, now)
@@ -43,14 +46,15 @@ export function planMessage(rule: AlertRule, book: AlertBook, now: number): Plan
 
 function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange | null {
   const { sentCount, lastSentAt, count, since, sendingUntil } = topic
-  if (sendingUntil !== null && sendingUntil > now) return null
+  if (sendingUntil !== null && sendingUntil > now && sendingUntil <= now + SENDING_MS) return null
   if (sentCount === null || lastSentAt === null) {
-    const holds = ALERT_KINDS[rule.when] !== 'state' || now - since >= rule.forMs
+    const holds = ALERT_KINDS[rule.when] !== 'state' || Math.abs(now - since) >= rule.forMs
     return holds && topic.endedAt === null && count > rule.over ? 'new' : null
   }
   if (isOver(rule, topic, now)) return 'over'
-  if (now - lastSentAt < rule.everyMs) return null
-  const isReminder = ALERT_KINDS[rule.when] === 'state' && now - lastSentAt >= REMIND_MS
+  const quietMs = Math.abs(now - lastSentAt)
+  if (quietMs < rule.everyMs) return null
+  const isReminder = ALERT_KINDS[rule.when] === 'state' && quietMs >= REMIND_MS
   return isReminder || hasGrown(rule, sentCount, count) ? 'more' : null
 }
 

@@ -34,7 +34,7 @@ export class EndpointCheck {
     const now = this.#parts.clock.now()
     const endpoints = (await this.#parts.store.listEndpoints()).filter(({ status }) => status === 'active')
     const of = fingerprint(endpoints)
-    const isDue = this.#hasFailed && now - (this.#probed?.at ?? 0) >= AGAIN_AFTER_MS
+    const isDue = this.#hasFailed && Math.abs(now - (this.#probed?.at ?? 0)) >= AGAIN_AFTER_MS
     if (this.#probed?.of !== of || isDue) this.#probed = { of, at: now, result: this.#probeAll(endpoints) }
     const faults = await this.#probed.result
     if (faults.length > 0) throw new UpshotError('invalid_config', faults.join(' '))

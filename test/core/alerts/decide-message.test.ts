@@ -187,3 +187,20 @@ test('topics beyond two hundred share one', () => {
   expect(topics()).toHaveLength(201)
   expect(topics().at(-1)).toBe('others')
 })
+
+test('a clock that was a year ahead silences nothing once it is set back', () => {
+  const year = 365 * 1_440 * MINUTE
+  const counts = preview(RULE)
+  for (let index = 0; index < 5; index++) counts.look(year + index, [see(`kind-${index}`, year + index)], index < 4)
+  const told = counts.look(0, [see('a', 0)])
+  expect(told).toContain('new a 1')
+  expect(told).toContain('new kind-4 1')
+  // Nothing happens any more, so those that were told are over.
+  expect(told).toContain('over kind-0 1')
+
+  const states = preview({ ...STATE, forMs: 5 * MINUTE })
+  states.look(year, [see('told', year)])
+  states.look(year + 5 * MINUTE, [see('told', year)])
+  states.look(year + 6 * MINUTE, [see('told', year), see('untold', year + 6 * MINUTE)])
+  expect(states.look(0, [see('told', 0, 2), see('untold', 0)])).toEqual(['more told 2', 'new untold 1'])
+})

@@ -70,6 +70,9 @@ test('endpoints are probed once, when one changes, and after a while when one ha
   const asked = [await probes(), await probes()]
   clock.advance('5s')
   expect([...asked, await probes(), await probes()]).toEqual([asked[0], 0, asked[0], 0])
+  // A clock that was ahead is set back.
+  clock.set(NOW)
+  expect([await probes(), await probes()]).toEqual([asked[0], 0])
 })
 
 test('a check skips learning and disabled endpoints, and fails while the receiver does not listen', async () => {

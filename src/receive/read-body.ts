@@ -45,6 +45,8 @@ export function readBody(
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return { kind: 'encoded', encoding }
   if (request.readableDidRead || request.readableEnded || 'body' in request) return { kind: 'consumed' }
+  // Its sender went away before, and no event will tell of that any more.
+  if (request.destroyed) return { kind: 'broken', bytes: 0 }
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > source.maxBytes) return { kind: 'too_large', bytes: announced }
   return collect(request, intakeLimit, source)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { eventBody } from '../support/fixtures.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
 import { createTestReceiver } from '../support/test-receiver.ts'
+import { openTestStore } from '../support/test-store.ts'
 
 // Long enough for a head to arrive on a machine that is busy with other tests.
 const patient = { requestTimeout: 2_000, headersTimeout: 2_000, connectionsCheckingInterval: 50 }
@@ -41,6 +42,31 @@ test('a sender that goes away in the middle of a body costs nothing afterwards',
     Array(5).fill('incomplete'),
   )
   expect((await post(eventBody('evt_1'))).status).toBe(200)
+})
+
+test('a sender that goes away while its endpoint is looked up leaves its row at once', async () => {
+  const inner = openTestStore()
+  const asked = Promise.withResolvers<void>()
+  const gone = Promise.withResolvers<void>()
+  const findEndpoint: typeof inner.findEndpoint = async (path) => {
+    asked.resolve()
+    await gone.promise
+    return inner.findEndpoint(path)
+  }
+  const { url, path, notices, heard } = await createTestReceiver({ store: { ...inner, findEndpoint } })
+  const connection = await openRaw(url)
+  await connection.write(`${requestHead(path, { 'Content-Length': 1_000 })}{`)
+  await asked.promise
+  connection.socket.destroy()
+  // By the answer to a later request, the receiver has seen that the first sender is gone.
+  await fetch(url)
+  const refused = notices.once('delivery.received')
+  const before = performance.now()
+  gone.resolve()
+  await refused
+  expect(heard).toMatchObject([{ verdict: 'incomplete', facts: { contentLength: 0 } }])
+  // The watch for slow bodies would give it up after two seconds or more.
+  expect(performance.now() - before).toBeLessThan(1_500)
 })
 
 test('senders that hold their bodies back take no place in the queue', async () => {

@@ -59,7 +59,7 @@ function sendMessage(
     case 'slack':
       return postSlack(channel, message, options)
     case 'email':
-      return sendEmail(channel, message)
+      return sendEmail(channel, message, options)
   }
 }
 
@@ -68,7 +68,11 @@ const TIMEOUT_MS = 10_000
 type ChannelOf<Kind extends AlertChannel['kind']> = Extract<AlertChannel, { kind: Kind }>
 
 /** Sends the message as plain text over SMTP. The library is loaded with the first message. */
-async function sendEmail({ smtp, from, to }: ChannelOf<'email'>, message: AlertMessage): Promise<void> {
+async function sendEmail(
+  { smtp, from, to }: ChannelOf<'email'>,
+  message: AlertMessage,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const bounds = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
   const transport = createTransport({ url: smtp, ...bounds })
@@ -79,6 +83,7 @@ async function sendEmail({ smtp, from, to }: ChannelOf<'email'>, message: AlertM
       subject: `[Upshot] ${message.rule}: ${message.summary}`.slice(0, 200),
       text: `${writeText(message)}\n`,
       messageId: `<${message.id}.${message.at}@upshot>`,
+      signal,
     })
   } catch (error) {
     const { host } = new URL(smtp)

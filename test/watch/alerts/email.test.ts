@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { expect, onTestFinished } from 'vitest'
 import { NOW } from '../../support/fixtures.ts'
@@ -63,4 +64,24 @@ test('a mail server that does not answer is named without its password', async (
   const [failed] = alerts.sent()
   expect(failed?.error?.message).toMatch(/^127\.0\.0\.1:9 did not take the mail/)
   expect(JSON.stringify(failed)).not.toMatch(/s3cret/)
+})
+
+test('a stop does not wait for a mail server that says nothing', async ({ store }) => {
+  const server = createServer()
+  const asked = once(server, 'connection')
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const smtp = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const channels = { ops: { kind: 'email', smtp, from: 'upshot@example.com', to: ['a@b.example'] } } as const
+  const alerts = openWatch(store, RULE, { channels })
+  await alerts.watch.look()
+  await failRun(store, NOW + 1_000)
+  alerts.clock.set(NOW + 10_000)
+  const looked = alerts.watch.look()
+  await asked
+  const before = performance.now()
+  await alerts.watch.stop()
+  await looked
+  // A mail has ten seconds.
+  expect(performance.now() - before).toBeLessThan(5_000)
 })

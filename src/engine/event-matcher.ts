@@ -145,10 +145,12 @@ export class EventMatcher {
   async #openMissing(open: readonly MatchCursor[]): Promise<boolean> {
     const { store, clock, keys } = this.#parts
     let hasOpened = false
-    for (const { type, name } of open) {
+    for (const { type, name, stream } of open) {
       const version = keys.version(type, name)
+      const isOwn = (cursor: MatchCursor) =>
+        cursor.type === type && cursor.name === name && cursor.stream === stream && cursor.version === version
       if (version === null) this.#reportUndeclared(type, name)
-      else if (!open.some((cursor) => cursor.type === type && cursor.name === name && cursor.version === version)) {
+      else if (!open.some(isOwn)) {
         await store.openMatchCursor({ type, name, version }, clock.now())
         hasOpened = true
         break

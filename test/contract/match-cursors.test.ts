@@ -42,6 +42,30 @@ describeStores((test) => {
     expect(cursors).toMatchObject([{ isOpen: true, position: await readNewest(store) }])
   })
 
+  test('a cursor that was unused for a day, and of which a part is gone, begins anew for an older wait', async ({
+    store,
+  }) => {
+    const unused = await waitingRun(store)
+    const older = await claimLease(store, 'evt_older')
+    const early = await addEvent(store, 'evt_early')
+    const [cursor] = (await store.listMatchCursors()).cursors
+    if (!cursor) throw new Error('it is watched')
+    // More keys than one commit deletes, of events that are not needed.
+    const key = { cursor: cursor.id, account: 'default', value: 'fil_1', event: 'evt_x' }
+    const keys = Array.from({ length: 2_001 }, (_, n) => ({ ...key, seq: early + 8 * n }))
+    const [from, to] = [cursor.position, early + 8 * 3_000]
+    await store.saveMatches({ cursors: [cursor], stream: cursor.stream, from, to, keys }, NOW)
+    await store.cancelRun(unused.runId, 'by hand', NOW)
+    await waitingRun(store, { type: 'file.deleted' })
+    const moved = (await store.listMatchCursors()).cursors.find(({ type }) => type === 'file.deleted')
+    if (!moved) throw new Error('it is watched')
+    const { position, stream } = moved
+    await store.saveMatches({ cursors: [moved], stream, from: position, to: position + 8, keys: [] }, NOW + 90_000_000)
+    await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
+    const { cursors } = await store.listMatchCursors()
+    expect(cursors.find(({ id }) => id === cursor.id)?.position).toBeLessThan(early)
+  })
+
   test('the waits of thousands for one event are resolved in slices', async ({ store }) => {
     const leases = await Promise.all(Array.from({ length: 2_100 }, (_, n) => queueRun(store, `evt_${n}`)))
     const claimed = await store.claimRuns('wrk_1', leases.length, NOW)

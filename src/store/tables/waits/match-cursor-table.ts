@@ -30,8 +30,11 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
          CASE WHEN ${HAS_OPEN_WAIT} THEN 1 ELSE 0 END AS is_open
        FROM match_cursor ORDER BY id`,
     ),
-    listUnused: this.db.pluck<[number], number>(
-      `SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${HAS_OPEN_WAIT}`,
+    // Its keys go in slices, so an older wait begins it anew. One that is locked is needed now.
+    retire: this.db.pluck<[number], number>(
+      `UPDATE match_cursor SET floor_seq = position_seq WHERE id IN (
+         SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${HAS_OPEN_WAIT} ${this.db.sql.skipLocked})
+       RETURNING id`,
     ),
     find: this.db.prepare<[string, string, string, number], CursorRow>(
       `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
@@ -51,7 +54,8 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
     raiseFloor: this.db.prepare(
       `UPDATE match_cursor SET floor_seq = ${this.db.sql.greatest}(floor_seq, ?) WHERE id = ?`,
     ),
-    delete: this.db.prepare('DELETE FROM match_cursor WHERE id = ?'),
+    // A wait may have come before the row was locked.
+    delete: this.db.prepare(`DELETE FROM match_cursor WHERE id = ? AND NOT ${HAS_OPEN_WAIT}`),
   }
   /** Index: primary key of event_key; event_key_age to prune. */
   readonly #keys = {
@@ -98,15 +102,17 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
    * Makes sure that events after `since` get matched for a new wait, and gives the first known
    * match. A cursor without open waits stands still, and jumps to the new wait.
    */
-  async cover({ type, name, version, account, value, at }: EventWait, since: number): Promise<number | null> {
+  async cover(wait: EventWait, since: number): Promise<number | null> {
+    const { type, name, version, account, value, at } = wait
     const stream = this.parts.events.streamOf(account)
     // Locked to the commit: a batch either sees the new wait, or has moved the cursor already.
     const cursor = await this.#cursors.find.get(type, name, version, stream)
     if (!cursor) {
       const waits = await this.#waits.oldest.all(type, name)
       const from = Math.min(since, waits.find((each) => each.stream === stream)?.since ?? since)
-      await this.#cursors.insert.run(stream, type, name, version, from, from, at)
-      return null
+      const { changes } = await this.#cursors.insert.run(stream, type, name, version, from, from, at)
+      // Another wait was first, whose cursor may begin behind events of this one.
+      return changes === 1 ? null : this.cover(wait, since)
     }
     const canJump = since > cursor.position && (await this.#waits.isOpen.get(type, name, stream)) === undefined
     if (since < cursor.floor || canJump) {
@@ -133,7 +139,7 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
     const kept = to - KEPT_EVENTS * this.parts.events.streams
     await this.#cursors.raiseFloor.run(kept, id)
     await this.#keys.prune.run({ id, to: kept })
-    for (const unused of await this.#cursors.listUnused.all(now - UNUSED_MS)) {
+    for (const unused of await this.#cursors.retire.all(now - UNUSED_MS)) {
       const isEmpty =
         (await this.#keys.prune.run({ id: unused, to: Number.MAX_SAFE_INTEGER })).changes < MAX_PRUNED_KEYS
       if (isEmpty) await this.#cursors.delete.run(unused)

@@ -11,6 +11,7 @@ import { cron } from '../../src/author/cron.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
 import { TerminalError } from '../../src/core/errors.ts'
+import { makeRuns } from '../admin/support/bulk.ts'
 import { openAdmin } from '../support/admin-client.ts'
 import { listen } from '../support/listen.ts'
 import { DOOR } from '../support/program.ts'
@@ -419,4 +420,17 @@ test('a text is found at a server, whose project nobody looks through', async ()
   const found = (await upshot('privacy', 'find', '--text', 'zacharias quint')).json.data
   expect(found).toMatchObject({ rows: expect.any(Number), neededBy: [], files: [] })
   expect(found.places).toContainEqual({ table: 'event', column: 'body', rows: 1 })
+})
+
+test('Ctrl-C aborts an operation at a server, too, and the command says so with exit code 1', async () => {
+  const { client, dataDir, upshot } = await startFarApp()
+  makeRuns(dataDir, 450, 'failed', Date.now() - 1_000)
+  const slowly = ['--workflow', 'w', '--per-second', '3', '--reason', 'the service is back', '--yes']
+  const retrying = upshot('runs', 'retry', ...slowly)
+  const listDone = async () => (await client.call('GET /operations')).items[0]?.done
+  await expect.poll(listDone).toBeGreaterThan(0)
+  process.emit('SIGINT')
+  const { exit, json } = await retrying
+  expect({ exit, data: json.data }).toMatchObject({ exit: 1, data: { kind: 'retry', status: 'aborted' } })
+  expect(json.data.done).toBeLessThan(450)
 })

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { parseTag, type Tag } from '../../core/runs/annotations/tags.ts'
-import { type Duration, parseDuration, readIso } from '../../core/time.ts'
+import { type Duration, isMoment, parseDuration, readIso } from '../../core/time.ts'
 
 /** The value without its undefined fields, as filters of the store want it. */
 export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
@@ -10,7 +10,12 @@ export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<
 /** A moment in epoch milliseconds: ISO 8601, or a duration before now. */
 export function readMoment(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
-  return /^\d{4}-/.test(text) ? readIso(text) : now - parseDuration(text as Duration)
+  const moment = /^\d{4}-/.test(text) ? readIso(text) : now - parseDuration(text as Duration)
+  if (isMoment(moment)) return moment
+  throw new UpshotError(
+    'invalid_request',
+    `"${text}" is no moment. Write it like 2026-06-01T12:00Z, or 2h for before now.`,
+  )
 }
 
 /** The tags of a query and of its `q`; undefined without any. */

@@ -68,10 +68,16 @@ async function follow(
   using progress = showProgress(out, { title, total, unit: 'count' })
   for (let isAborted = false; ; ) {
     // The stream of a server that stops ends early, and begins anew.
-    for await (const event of operations.events('GET /operations/:id/progress', { params }, { signal })) {
-      const { done, refused } = event as Operation
-      progress.set(done + refused)
-      if (signal.aborted) break
+    const options = isAborted ? {} : { signal }
+    try {
+      for await (const event of operations.events('GET /operations/:id/progress', { params }, options)) {
+        const { done, refused } = event as Operation
+        progress.set(done + refused)
+        if (signal.aborted && !isAborted) break
+      }
+    } catch (error) {
+      // At a server, Ctrl-C ends the stream itself.
+      if (!signal.aborted || isAborted) throw error
     }
     if (signal.aborted && !isAborted) {
       isAborted = true

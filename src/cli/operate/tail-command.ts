@@ -58,12 +58,19 @@ export function tailCommand<Name extends Tailed>(name: Name, words: TailWords<Na
 }
 
 /** Prints now, and after each change of the store. */
-async function follow({ local }: Operations, end: number, print: () => Promise<void>): Promise<void> {
+export async function follow({ local }: Operations, end: number, print: () => Promise<void>): Promise<void> {
   const ended = onInterrupt()
   const failed = Promise.withResolvers<never>()
   let printing = Promise.resolve()
+  let isDue = false
   const printNew = () => {
-    printing = printing.then(print)
+    // The look that is due sees this change, too: looks that are slow do not pile up.
+    if (isDue) return
+    isDue = true
+    printing = printing.then(() => {
+      isDue = false
+      return print()
+    })
     printing.catch(failed.reject)
   }
   printNew()

@@ -81,11 +81,16 @@ function measure<Row>(rows: readonly Row[], column: Column<Row>, isTerminal: boo
   const { title, cut, isId = false, least = MIN_WIDTH } = column
   const values = rows.map((row) => formatCell(row, column))
   const texts = isTerminal && isId ? shortenIds(values) : values
-  const natural = Math.max(title.length, ...texts.map(widthOf))
+  const natural = widest(texts, title.length)
   // A short id of ours is typed again, so it is never cut.
   const kept = isId ? texts.filter((text, index) => OWN_ID.test(values[index] ?? '') || widthOf(text) <= SHORT_ID) : []
-  const floor = Math.max(title.length, least, ...kept.map(widthOf))
+  const floor = widest(kept, Math.max(title.length, least))
   return { column, texts, natural, least: cut === 'never' ? natural : Math.min(natural, floor) }
+}
+
+/** One by one: a call takes no more than some 100,000 arguments. */
+function widest(texts: readonly string[], least: number): number {
+  return texts.reduce((most, text) => Math.max(most, widthOf(text)), least)
 }
 
 /** Leaves out minor columns until the others fit, or none is left. */

@@ -1,6 +1,7 @@
+import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import type { Operations } from '../../../src/cli/open/operations.ts'
-import { Tail } from '../../../src/cli/operate/tail-command.ts'
+import { follow, Tail } from '../../../src/cli/operate/tail-command.ts'
 
 const PAGE = 500
 
@@ -50,4 +51,22 @@ test('each new item is told once, none of before, and a look reads what came sin
   told += (await tail.readChanged()).length
   expect(told).toBe(10 + 20 * PAGE + 10 * PAGE)
   expect(await tail.readChanged()).toEqual([])
+})
+
+test('looks that take longer than changes come do not pile up, and the last change is seen', async () => {
+  const changes = new EventEmitter()
+  const watch = (_clock: unknown, onChange: () => void) => {
+    changes.on('change', onChange)
+    return { stop: () => {} }
+  }
+  const looks: (() => void)[] = []
+  const look = () => new Promise<void>((resolve) => looks.push(resolve))
+  const ended = follow({ local: { store: { watch } } } as unknown as Operations, Date.now() + 300, look)
+  await expect.poll(() => looks.length).toBe(1)
+  for (let change = 0; change < 50; change++) changes.emit('change')
+  looks[0]?.()
+  await expect.poll(() => looks.length).toBe(2)
+  looks[1]?.()
+  await ended
+  expect(looks).toHaveLength(2)
 })

@@ -45,3 +45,9 @@ test('ids are as short as they stay unique in their table, and whole where no te
   expect(formatTable(ids.slice(1), columns, { ...PLAIN, width: 80 })[1]).toBe('run_1kt1gw6g3001d')
   expect(formatTable(ids, columns, PLAIN)[1]).toBe(ids[0])
 })
+
+test('a table may have more rows than a call has arguments', () => {
+  const rows = Array.from({ length: 200_000 }, (_, index) => String(index))
+  const lines = formatTable(rows, [{ title: 'NUMBER', value: (row) => row }], { paint: (_, text) => text, width: null })
+  expect(lines).toHaveLength(rows.length + 1)
+})

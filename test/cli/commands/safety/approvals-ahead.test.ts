@@ -106,7 +106,7 @@ async function openTidy({ database, door, isSigned }: Manner = PLAIN, order = [0
   }
   const approve = (...args: string[]) => upshot('approvals', 'approve', id, '--hash', hash, ...word, ...args)
   const paths = () => storage.list().map(({ path }) => path)
-  return { store, storage, paths, upshot, approve, setRole, id, hash, run }
+  return { store, sandbox, storage, paths, upshot, approve, setRole, id, hash, run }
 }
 
 test('"approvals show --ahead" tells what a held run would still ask for, and does nothing', async () => {
@@ -177,6 +177,26 @@ test('all that would be approved ahead is shown first', async () => {
   expect(stderr).toContain('This will approve 24 more, 115 B, as its runs ask for them.')
   const shown = [...'defghijklmnopqrstuvwxyz'].map((name) => `delete  /in/${name}.txt  5 B`)
   expect(stderr).toContain([...shown, 'write  notes'].map((line) => `  ${line}\n`).join(''))
+})
+
+test('Ctrl-C during the look ahead ends the command, and approves nothing', async () => {
+  const { store, approve, id } = await openTidy()
+  const before = process.listenerCount('SIGINT')
+  const approving = approve('--ahead', '3', '--yes', '--json')
+  await expect.poll(() => process.listenerCount('SIGINT'), { interval: 5 }).toBe(before + 1)
+  process.emit('SIGINT')
+  expect(await approving).toMatchObject({ exit: 130, json: { error: { code: 'aborted' } } })
+  expect((await store.findApproval(id, Date.now()))?.status).toBe('open')
+})
+
+test('Ctrl-C while lists are approved as they come ends with 130, and says what was done', async () => {
+  const { sandbox, approve } = await openTidy()
+  // The app looks at a file before it deletes it, so that its next list comes late.
+  await sandbox.faults.add({ on: 'files.get', skip: 3, latencyMs: 5_000 })
+  const approving = approve('--ahead', '3', '--yes')
+  await expect.poll(() => sandbox.faults.list()[0]?.struck).toBe(1)
+  process.emit('SIGINT')
+  expect(await approving).toMatchObject({ exit: 130, stdout: 'Approved 0 more of what was foreseen.\n' })
 })
 
 test('a list with something that was not foreseen stays open, and is named', async () => {

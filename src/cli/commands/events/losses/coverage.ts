@@ -206,6 +206,7 @@ function requireColumn(cells: readonly string[], path: string): number {
 
 /** A cell may be in quotes, within which a doubled one is one. */
 function readCells(line: string): string[] {
-  const cells = line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)
+  // The comma before a line lets its first cell be empty.
+  const cells = `,${line}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g)
   return [...cells].map(([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim())
 }

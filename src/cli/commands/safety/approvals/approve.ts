@@ -19,6 +19,7 @@ import { call, type Operations } from '../../../open/operations.ts'
 import { isDryRun } from '../../../operate/act-command.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Approval, readProof, requireHash, signWord, type Voter, type Word } from './decide.ts'
 import { describeApproval } from './list.ts'
@@ -66,6 +67,7 @@ export function define(command: Command, { out, project }: Cli): void {
           ...(stopped === null ? [] : [stopped]),
           ...(held === null ? [] : [`Decide it yourself: upshot approvals show ${held}`]),
         ])
+        if (onInterrupt().aborted) out.leaveWith('interrupted')
       }),
     )
 }
@@ -115,7 +117,7 @@ async function giveWordsAhead(
     },
     hasEnded: async (id) => isFinished((await call(operations, 'GET /runs/:id', { params: { id } })).status),
   }
-  const { signal } = new AbortController()
+  const signal = onInterrupt()
   let told: AheadEnd = { approved: 0, approvals: [], stopped: null, held: null }
   for await (const progress of approveAhead(door, { first, effects, clock: commandClock, signal })) {
     if (progress.approved > told.approved) {

@@ -9,6 +9,7 @@ import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatRows, formatTable, type Layout } from '../../../terminal/table.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
@@ -170,6 +171,8 @@ export async function foresee(
   await using world = await openLiveReads(config)
   await using isolated = await openCode(out, { store, config, readFiles: world.readFiles })
   const ahead = await lookAhead(store, isolated, { runs, items: open, now: commandClock.now() })
+  // Ctrl-C ends the reads of a look ahead, which then shows less.
+  onInterrupt().throwIfAborted()
   return { runs: all.length, ahead }
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { findEvent } from '../../../../admin/queries/find-event.ts'
 import type { IsolatedProcess, PreviewedJob } from '../../../../app/preview/isolated-process.ts'
@@ -6,12 +5,15 @@ import { refuse, UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import { parseEvent } from '../../../../core/incoming/parse-event.ts'
 import { planRuns } from '../../../../core/incoming/route.ts'
+import { parseJson } from '../../../../core/json.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { markEvent } from '../../../../core/store/events.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { readText } from '../../../input/read-source.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { formatTable } from '../../../terminal/table.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
@@ -56,7 +58,10 @@ export function define(command: Command, { out, project }: Cli): void {
           const plans: { event: EventRecord; plan: PreviewedJob }[] = []
           using progress = showProgress(out, { title: 'Events planned', total: events.length, unit: 'count' })
           for (const event of events) {
-            plans.push({ event, plan: await planEvent(store, isolated, { event, workflow, rules, now }) })
+            const plan = await planEvent(store, isolated, { event, workflow, rules, now })
+            // Ctrl-C ends the reads of a plan, which then fails.
+            onInterrupt().throwIfAborted()
+            plans.push({ event, plan })
             progress.set(plans.length)
           }
           progress.end()
@@ -207,19 +212,8 @@ function describeMisuse(): UpshotError {
 
 /** An event that is not stored, from the body of one. */
 function readEventFile(file: string, { account, now }: { account: string; now: number }): EventRecord {
-  const body = readBody(file)
+  const body = parseJson(readText(file))
   const { id, type, created } = parseEvent(body)
   const at = { createdAt: Date.parse(created), receivedAt: now, stream: 0, seq: 0 }
   return { id, account, type, origin: 'webhook', body: JSON.stringify(body), ...at }
-}
-
-function readBody(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (cause) {
-    throw new UpshotError('invalid_request', `${file} is not valid JSON.`, {
-      cause,
-      fix: 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.',
-    })
-  }
 }

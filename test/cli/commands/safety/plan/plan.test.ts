@@ -35,7 +35,7 @@ export default defineWorkflow({ id: 'tidy', on: 'batch.done', run: ${run} })`
     const named = isChosen ? [] : ['evt_1']
     return runHere(dataDir, ['plan', ...named, '--workflow', 'tidy', '--workflows', folder, ...args])
   }
-  return { plan, isUntouched, store, folder }
+  return { plan, isUntouched, store, folder, sandbox }
 }
 
 const TIDY = `async ({ event, files, step }) => {
@@ -169,5 +169,29 @@ test('"plan" takes the body of an event from a file, the newest events of a work
   const blind = await plan(unread, '--reads', 'recorded', '--json')
   expect(blind.json.data).toMatchObject({ end: { kind: 'open' }, readsSent: 0 })
   expect((await plan(TIDY, '--last', '9', '--file', file)).exit).toBe(2)
+  await store.close()
+})
+
+test('Ctrl-C ends "plan --last" with 130, and no event is planned as one that failed', async () => {
+  const { plan, store, sandbox } = await openFiles('/in/a.txt')
+  const body = eventBody('evt_2', 'batch.done', { folder: '/in' })
+  await store.saveDelivery(incoming('evt_2', { body, workflows: [] }))
+  const known = { id: 'tidy', file: 'tidy.workflow.ts', eventTypes: ['batch.done'], schedule: null }
+  await store.saveWorkflows({ workflows: [known], broken: [] }, Date.now())
+  await sandbox.faults.add({ on: 'files.list', latencyMs: 500 })
+  const planned = plan(TIDY, '--last', '2', '--json')
+  await expect.poll(() => sandbox.faults.list()[0]?.seen).toBe(1)
+  process.emit('SIGINT')
+  expect(await planned).toMatchObject({ exit: 130, json: { error: { code: 'aborted' } } })
+  await store.close()
+})
+
+test('"plan --file" names a file that is not there, or holds no event', async () => {
+  const { plan, store, folder } = await openFiles()
+  const file = join(folder, 'event.json')
+  const planFile = async () => (await plan(TIDY, '--file', file, '--json')).json.error
+  expect(await planFile()).toMatchObject({ code: 'invalid_request', message: `Cannot read the file ${file} (ENOENT).` })
+  writeFileSync(file, '{')
+  expect(await planFile()).toMatchObject({ code: 'invalid_event' })
   await store.close()
 })

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Store } from '../../../src/core/store/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
-import { incoming, queueRun } from '../../support/fixtures.ts'
+import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { execute, startPostgres, type TestServer } from '../../support/postgres-server.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
@@ -23,8 +23,8 @@ async function openOn(...servers: TestServer[]): Promise<Store> {
   return store
 }
 
-async function storedIn(server: TestServer): Promise<string[]> {
-  const { rows } = await execute(server, 'SELECT id FROM upshot.event')
+async function storedIn(server: TestServer, what = 'SELECT id FROM upshot.event'): Promise<string[]> {
+  const { rows } = await execute(server, what)
   return rows.map(({ id }) => id)
 }
 
@@ -50,6 +50,31 @@ test('a failover to a synchronous standby loses no acknowledged event, and the s
   isOver = true
   await Promise.all(senders)
   expect(await storedIn(standby)).toEqual(expect.arrayContaining(acknowledged))
+})
+
+test('a commit whose answer was lost is not called done before the standby has it', async () => {
+  const { primary, standby } = await startPair()
+  await execute(primary, `ALTER SYSTEM SET synchronous_standby_names = 'standby'`, 'SELECT pg_reload_conf()')
+  const waiting = `SELECT pid FROM pg_stat_activity WHERE application_name = 'upshot' AND wait_event = 'SyncRep'`
+  const waits = async () => (await execute(primary, waiting)).rows.map(({ pid }) => Number(pid))
+  const store = await openOn(primary, standby)
+  await store.saveDelivery(incoming('evt_before'))
+  const [{ pid: receiver } = { pid: 0 }] = (await execute(standby, 'SELECT pid FROM pg_stat_wal_receiver')).rows
+  process.kill(receiver, 'SIGSTOP')
+  let isDone = false
+  const stop = store.stopEffects({ kind: 'all', name: '', actor: 'ada', reason: 'test', since: NOW }).then(() => {
+    isDone = true
+  })
+  let [first = 0, ...others]: number[] = []
+  while (first === 0) [first = 0, ...others] = await waits()
+  expect(others).toEqual([])
+  await execute(primary, `SELECT pg_terminate_backend(${first})`)
+  // The next session asks what became of the commit.
+  while (!(isDone || (await waits()).some((pid) => pid !== first)));
+  expect(isDone).toBe(false)
+  process.kill(receiver, 'SIGCONT')
+  await stop
+  expect(await storedIn(standby, 'SELECT name AS id FROM upshot.effect_stop')).toEqual([''])
 })
 
 test('a failover to a standby that lags loses what it lacks: the guide says so', async () => {

@@ -216,9 +216,14 @@ interface Begun {
 /** The number of a transaction that the server has not given to any yet. */
 const UNGIVEN = '22023'
 
-/** A null status stands for a transaction that this server has never had, or long forgotten. */
+/**
+ * A null status stands for a transaction that this server has never had, or long forgotten. A
+ * commit that waits for a standby looks done once its session is ended. So the question writes to
+ * the log, and its answer comes when the standby has both.
+ */
 async function readFate(client: Client, xid: string): Promise<{ status: string | null; present: string }> {
-  const fate = 'SELECT pg_xact_status($1::text::xid8) AS status, era_1() AS present'
+  const fate = `SELECT pg_xact_status($1::text::xid8) AS status, era_1() AS present,
+    pg_logical_emit_message(true, 'upshot', '')`
   try {
     const { rows } = await client.query<{ status: string | null; present: string }>(fate, [xid])
     return rows[0] ?? { status: null, present: '' }

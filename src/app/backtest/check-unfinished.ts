@@ -16,7 +16,7 @@ import {
   type PreviewedJob,
 } from '../preview/isolated-process.ts'
 import { addPages, type PageOptions } from './backtest.ts'
-import { listIds } from './read-cases.ts'
+import { listPages } from './read-cases.ts'
 
 type Reads = Pick<ReadStore, 'listRuns' | 'readRecordings'>
 
@@ -53,7 +53,8 @@ export function checkUnfinished(
 /** A journal without a step fits any code. */
 async function* readUnfinished(store: Reads, workflow: string | undefined): AsyncGenerator<Recording[]> {
   for (const status of UNFINISHED) {
-    for await (const ids of listIds(store, { status, ...(workflow === undefined ? {} : { workflow }) })) {
+    for await (const page of listPages(store, { status, ...(workflow === undefined ? {} : { workflow }) })) {
+      const ids = page.map(({ id }) => id)
       yield (await store.readRecordings(ids)).filter(({ steps }) => steps.length > 0)
     }
   }

@@ -59,6 +59,7 @@ export type CaseStore = Pick<
   | 'findEvents'
   | 'findInvoked'
   | 'findQuestion'
+  | 'listEventsOf'
 >
 
 const PAGE = 64
@@ -69,38 +70,27 @@ export async function* readCases(
   choice: RunChoice,
   { withOutputs = false }: { withOutputs?: boolean } = {},
 ): AsyncGenerator<CasePage> {
-  for await (const ids of choose(store, choice)) {
-    yield readPage(store, ids, { withOutputs, ...(choice.type === undefined ? {} : { type: choice.type }) })
-  }
+  for await (const ids of choose(store, choice)) yield readPage(store, ids, { withOutputs })
 }
 
 /** A page of the runs with these ids, in their order. */
 export async function readPage(
   store: CaseStore,
   ids: readonly string[],
-  { type, withOutputs = false }: { type?: string; withOutputs?: boolean } = {},
+  { withOutputs = false }: { withOutputs?: boolean } = {},
 ): Promise<CasePage> {
-  const recordings = (await store.readRecordings(ids)).filter(({ claim: { cause } }) => {
-    return type === undefined || (cause.kind === 'event' && cause.event.type === type)
-  })
+  const recordings = await store.readRecordings(ids)
   const page: CasePage = { cases: [], noBody: 0, notStarted: 0, unfinished: 0 }
   const found = await Promise.all(recordings.map((recording) => readCase(store, recording, page, withOutputs)))
   page.cases = found.filter((each) => each !== null)
   return page
 }
 
-/** Ids of runs in pages, newest first. */
-export async function* listIds(
-  store: Pick<ReadStore, 'listRuns'>,
-  filter: RunFilter,
-  { account, limit = Number.POSITIVE_INFINITY }: Pick<RunChoice, 'account' | 'limit'> = {},
-): AsyncGenerator<string[]> {
-  let left = limit
-  for (let before: string | undefined; left > 0; ) {
+/** Pages of runs, newest first. */
+export async function* listPages(store: Pick<ReadStore, 'listRuns'>, filter: RunFilter): AsyncGenerator<Run[]> {
+  for (let before: string | undefined; ; ) {
     const page: Run[] = await store.listRuns({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    const ids = page.filter((run) => account === undefined || run.account === account)
-    if (ids.length > 0) yield ids.slice(0, left).map(({ id }) => id)
-    left -= ids.length
+    if (page.length > 0) yield page
     before = page.at(-1)?.id
     if (page.length < PAGE) return
   }
@@ -108,8 +98,8 @@ export async function* listIds(
 
 /** A sample is the runs with the smallest hashes: the same each time, spread over all. */
 async function* choose(store: CaseStore, choice: RunChoice): AsyncGenerator<string[]> {
-  const { workflow, since, until, sample } = choice
-  const pages = listIds(store, { workflow, since, ...(until === undefined ? {} : { until }) }, choice)
+  const { sample } = choice
+  const pages = listChosen(store, choice)
   if (sample === undefined) return yield* pages
   let chosen: { id: string; rank: string }[] = []
   for await (const ids of pages) {
@@ -118,6 +108,31 @@ async function* choose(store: CaseStore, choice: RunChoice): AsyncGenerator<stri
   }
   const ids = chosen.map(({ id }) => id).sort((a, b) => (a < b ? 1 : -1))
   for (let from = 0; from < ids.length; from += PAGE) yield ids.slice(from, from + PAGE)
+}
+
+/** Ids of all chosen runs or of the newest ones, in pages. */
+async function* listChosen(store: CaseStore, choice: RunChoice): AsyncGenerator<string[]> {
+  const { workflow, since, until } = choice
+  let left = choice.limit ?? Number.POSITIVE_INFINITY
+  for await (const page of listPages(store, { workflow, since, ...(until === undefined ? {} : { until }) })) {
+    const ids = (await keepFitting(store, page, choice)).slice(0, left)
+    if (ids.length > 0) yield ids
+    left -= ids.length
+    if (left === 0) return
+  }
+}
+
+/** Ids of the runs of this account, which an event of this type started. */
+async function keepFitting(
+  store: Pick<ReadStore, 'listEventsOf'>,
+  runs: readonly Run[],
+  { account, type }: Pick<RunChoice, 'account' | 'type'>,
+): Promise<string[]> {
+  const ids = runs.filter((run) => account === undefined || run.account === account).map(({ id }) => id)
+  if (type === undefined) return ids
+  const events = await store.listEventsOf('run', ids)
+  const fitting = new Set(events.filter(({ event }) => event.type === type).map(({ of }) => of))
+  return ids.filter((id) => fitting.has(id))
 }
 
 /** Null for a run that cannot be previewed; `page` counts why. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { readPage } from '../../../src/app/backtest/read-cases.ts'
+import { readCases, readPage } from '../../../src/app/backtest/read-cases.ts'
 import { arrive, askAdmission, batch } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
-import { NOW } from '../../support/fixtures.ts'
+import { eventBody, incoming, NOW } from '../../support/fixtures.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 test('a batch is previewed once, with its grouping, and a body that retention has taken is told apart', async () => {
@@ -19,4 +19,20 @@ test('a batch is previewed once, with its grouping, and a body that retention ha
   expect(page.cases).toMatchObject([{ run: leader.lease.runId, job: { claim: { folded: 2 } } }])
   await store.prune({ kind: 'payloads', before: NOW + 1e9, limit: 100, after: null })
   expect(await readPage(store, ids)).toMatchObject({ cases: [], noBody: 1, notStarted: 2 })
+})
+
+test('of the runs of one type, the newest or a sample are chosen, however many others there are', async () => {
+  const store = openTestStore()
+  for (let each = 0; each < 9; each++) {
+    const id = `evt_${each}`
+    const body = eventBody(id, each < 3 ? 'transfer.failed' : 'transfer.completed', {})
+    await store.saveDelivery(incoming(id, { body, workflows: ['tidy'] }))
+  }
+  const choose = async (choice: object) => {
+    const pages = await Array.fromAsync(readCases(store, { workflow: 'tidy', since: 0, ...choice }))
+    return pages.reduce((runs, { unfinished }) => runs + unfinished, 0)
+  }
+  expect(await choose({ type: 'transfer.failed' })).toBe(3)
+  expect(await choose({ type: 'transfer.failed', limit: 2 })).toBe(2)
+  expect(await choose({ type: 'transfer.failed', sample: 2 })).toBe(2)
 })

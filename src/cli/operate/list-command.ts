@@ -62,7 +62,7 @@ export function listCommand<Name extends ListName>(
   }
 }
 
-/** A person waits this long for a list; the answer then says how far it looked. */
+/** A person waits this long for a search; the answer then says how far it looked. */
 const BUDGET_MS = 2_000
 /** Rows of one answer. */
 const MAX_PAGE = 500
@@ -75,7 +75,10 @@ type ListName = {
 
 export type ItemOf<Name extends ListName> = AnswerOf<Name> extends { items: (infer Item)[] } ? Item : never
 
-/** The pages of a list as one, up to `limit` items or two seconds. Null: it has one page. */
+/**
+ * The pages of a list as one, up to `limit` items. A search that finds few ends after two seconds.
+ * Null: it has one page.
+ */
 export async function readList<Name extends ListName>(
   operations: Operations,
   name: Name,
@@ -88,10 +91,15 @@ export async function readList<Name extends ListName>(
   const ask = async (query: Record<string, unknown>) =>
     (await call(operations, name, { ...input, query } as unknown as InputOf<Name>)) as unknown as Page
   if (limit === null) return (await ask(input.query)) as never
-  const most = (left: number) => (Number.isFinite(left) ? { limit: Math.min(left, MAX_PAGE) } : {})
-  let page = await ask({ ...input.query, ...most(limit) })
-  while (page.next !== null && page.items.length < limit && performance.now() < until) {
-    page = join(page, await ask({ ...input.query, ...most(limit - page.items.length), after: page.next }))
+  let page: Page | null = null
+  for (let isOver = false; !isOver; ) {
+    const most: number = Math.min(limit - (page?.items.length ?? 0), MAX_PAGE)
+    const bound = Number.isFinite(limit) ? { limit: most } : {}
+    const found: Page = await ask({ ...input.query, ...bound, ...(page && { after: page.next }) })
+    page = page === null ? found : join(page, found)
+    // A full page costs no more than its rows; any other one has looked at many for nothing.
+    const isLate = found.items.length < most && performance.now() >= until
+    isOver = page.next === null || page.items.length >= limit || isLate
   }
   return page as never
 }

@@ -172,7 +172,8 @@ function planShare(
   const { share, shareFrom = 1 } = limits
   if (storage === null || share === undefined || listed < shareFrom) return []
   const scope = shareScope(runId, storage, folder)
-  const most = Math.floor(share * listed)
+  // In floating point, 0.29 of 100 is a little less than 29.
+  const most = Math.floor(share * listed + 1e-6)
   return [{ scope, what: 'deletes', window: 'run', most, setting: `${place}.deletes.share` }]
 }
 

@@ -53,6 +53,12 @@ describe('limits', () => {
     expect(planned.filter(({ setting }) => setting.endsWith('.share')).map(({ most }) => most)).toEqual(expected)
   })
 
+  test('a share of whole files is that many, whatever floating point makes of it', () => {
+    const own = { deletes: { share: parseShare('29%') } }
+    const planned = planLimits(DEFAULT_GUARD, own, { source: SOURCE, effect: 'delete', listed: listed(100) })
+    expect(planned[0]).toMatchObject({ most: 29, setting: 'guard of tidy.deletes.share' })
+  })
+
   test('deletes and bytes are limited for a delete, writes for a write', () => {
     const guard = { ...DEFAULT_GUARD, all: { deletes: { perHour: 1 }, bytes: { perDay: 2 }, writes: { perHour: 3 } } }
     const limitsOf = (effect: 'delete' | 'write') =>

@@ -213,6 +213,10 @@ function describeMisuse(): UpshotError {
 /** An event that is not stored, from the body of one. */
 function readEventFile(file: string, { account, now }: { account: string; now: number }): EventRecord {
   const body = parseJson(readText(file))
+  if (body === undefined) {
+    const fix = 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.'
+    throw refuse(`${file} is not valid JSON.`, fix)
+  }
   const { id, type, created } = parseEvent(body)
   const at = { createdAt: Date.parse(created), receivedAt: now, stream: 0, seq: 0 }
   return { id, account, type, origin: 'webhook', body: JSON.stringify(body), ...at }

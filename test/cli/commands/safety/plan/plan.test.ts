@@ -192,6 +192,8 @@ test('"plan --file" names a file that is not there, or holds no event', async ()
   const planFile = async () => (await plan(TIDY, '--file', file, '--json')).json.error
   expect(await planFile()).toMatchObject({ code: 'invalid_request', message: `Cannot read the file ${file} (ENOENT).` })
   writeFileSync(file, '{')
+  expect(await planFile()).toMatchObject({ code: 'invalid_request', message: `${file} is not valid JSON.` })
+  writeFileSync(file, '{}')
   expect(await planFile()).toMatchObject({ code: 'invalid_event' })
   await store.close()
 })

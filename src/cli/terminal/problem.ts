@@ -90,6 +90,10 @@ export function describeProblem(error: unknown): Problem | null {
   if (error instanceof Error && /^Abort(ed)?Error$/.test(error.name)) {
     return toProblem('aborted', error, ['interrupted', 'Run it again.'])
   }
+  // A path that a person names may be of another kind, or belong to another user.
+  if (error instanceof Error && 'syscall' in error && 'path' in error) {
+    return toProblem('invalid_request', error, ['usage', 'Correct the path, or let this user read and write it.'])
+  }
   return toProblem('internal', error instanceof Error ? error : new Error(String(error)), CODES.internal)
 }
 

@@ -50,6 +50,8 @@ export interface Config
   oidcSecret: string | null
   /** File that anchors of the effect ledger are appended to; null: only the log has them. */
   anchorFile?: string | null
+  /** The project file that was named. Left out: none was. */
+  configFile?: string
   /** Bounds on effects, the rules of approvals, and the writes that the ledger has. */
   guardPolicy: GuardPolicy
   service: ServiceConfig
@@ -94,6 +96,7 @@ export async function loadConfig(
   if (faults.length > 0) throw describeFaults(faults)
   return Object.freeze({
     ...settings,
+    ...(configFile === undefined ? {} : { configFile: resolve(root, configFile) }),
     dataDir: resolve(root, general.UPSHOT_DATA_DIR),
     workflowsDir: resolve(root, general.UPSHOT_WORKFLOWS_DIR ?? workflows),
     host: general.UPSHOT_HOST,

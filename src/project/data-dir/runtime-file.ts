@@ -18,9 +18,10 @@ export type Runtime = z.infer<typeof runtime>
 /** Only the owner may read the file: it holds the sandbox's API key. */
 export function writeRuntimeFile(dataDir: string, facts: Runtime): void {
   const file = runtimeFile(dataDir)
-  // The rename keeps readers from seeing half a file.
-  writeFileSync(`${file}.new`, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
-  renameSync(`${file}.new`, file)
+  // The rename keeps readers from seeing half a file. Receivers may start at once.
+  const own = `${file}.${process.pid}.new`
+  writeFileSync(own, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
+  renameSync(own, file)
 }
 
 /**

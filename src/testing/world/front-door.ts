@@ -33,6 +33,8 @@ export class FrontDoor {
   readonly #clock: Clock
   readonly #receiver: Receiver
   #opening: Promise<{ endpoint: Endpoint; url: string }> | null = null
+  /** One at a time, so that each hears its own verdict. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(store: Store, clock: Clock, routes: () => readonly Route[]) {
     this.#store = store
@@ -41,7 +43,13 @@ export class FrontDoor {
   }
 
   /** Posts a body, signed unless `signature` is given. */
-  async deliver(body: string | Uint8Array, { signature, headers = {}, to }: DeliverOptions): Promise<TestDelivery> {
+  deliver(body: string | Uint8Array, options: DeliverOptions): Promise<TestDelivery> {
+    const delivered = this.#last.then(() => this.#deliver(body, options))
+    this.#last = delivered.catch(() => {})
+    return delivered
+  }
+
+  async #deliver(body: string | Uint8Array, { signature, headers = {}, to }: DeliverOptions): Promise<TestDelivery> {
     this.#opening ??= this.#open()
     const { endpoint, url } = await this.#opening
     const received = this.#notices.once('delivery.received')

@@ -52,6 +52,9 @@ test('an account is added, shown, changed and removed, and its key is never show
     fallbackKey: LIVE,
     storages: { storage_b: 'desk' },
   })
+  const kept = await accounts(['edit', 'shop', '--keep-old-key', '--plan', '450'])
+  expect(kept.json.data).toMatchObject({ hasFallbackKey: true })
+  expect(await readAccount(dataDir, 'shop')).toMatchObject({ apiKey: next, fallbackKey: LIVE })
   expect((await accounts(['edit', 'shop', '--plan', 'pro', '--dry-run'])).json.data.plan).toBe('pro')
   expect((await accounts(['edit', 'shop', '--plan', '451'])).json.data).toMatchObject({
     hasFallbackKey: true,

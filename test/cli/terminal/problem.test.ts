@@ -26,3 +26,16 @@ test("an error's own advice is used, and the query of a URL in its message is re
   const error = new UpshotError('conflict', 'https://host/file?key=1 is taken.', { details: { fix: 'Take another.' } })
   expect(describeProblem(error)).toMatchObject({ fix: 'Take another.', message: 'https://host/file?… is taken.' })
 })
+
+test('a path of another kind, or of another user, is the fault of who named it', () => {
+  const error = Object.assign(new Error("EISDIR: illegal operation on a directory, open 'a'"), {
+    code: 'EISDIR',
+    syscall: 'open',
+    path: 'a',
+  })
+  expect(describeProblem(error)).toMatchObject({
+    code: 'invalid_request',
+    exit: 2,
+    fix: expect.stringContaining('path'),
+  })
+})

@@ -20,3 +20,13 @@ test.each([
   expect(await t.deliver(body, options)).toMatchObject({ status, runs: 0 })
   expect(t.runs()).toEqual([])
 })
+
+test('deliveries that are sent at once get their own verdicts', async () => {
+  await using t = await testbed({ workflows: [greet] })
+  const forged = t.deliver(body, { signature: 'ab'.repeat(32) })
+  expect(await Promise.all([t.deliver(body), forged, t.deliver(body)])).toEqual([
+    { status: 200, verdict: 'accepted', runs: 1 },
+    { status: 401, verdict: 'bad_signature', runs: 0 },
+    { status: 200, verdict: 'duplicate', runs: 0 },
+  ])
+})

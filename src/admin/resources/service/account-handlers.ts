@@ -87,7 +87,8 @@ function complete(
     const fix = 'Add --storage-a, --storage-b and --storage-c.'
     throw refuse('The names of the three storages in API calls are not known.', fix)
   }
-  const fallback = body.keepsOldKey ? known?.apiKey : known?.fallbackKey
+  // Without a new key, the one until now stays: it is no fallback of itself.
+  const fallback = body.keepsOldKey && body.apiKey !== undefined ? known?.apiKey : known?.fallbackKey
   return {
     apiKey,
     baseUrl,

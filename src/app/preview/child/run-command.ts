@@ -34,7 +34,7 @@ interface CommandDocument {
  * without a document. The signal ends it, and so does too much time or output.
  */
 export async function runCommand<Data>(
-  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'service'>,
+  config: Pick<Config, 'dataDir' | 'workflowsDir' | 'service' | 'configFile'>,
   args: readonly string[],
   bounds: Bounds,
 ): Promise<Data> {
@@ -51,7 +51,7 @@ export async function runCommand<Data>(
 }
 
 function begin(
-  { dataDir, workflowsDir, service }: Parameters<typeof runCommand>[0],
+  { dataDir, workflowsDir, service, configFile }: Parameters<typeof runCommand>[0],
   args: readonly string[],
   { signal, withinMs, isAside = false, input = '', tell }: Bounds,
 ): ChildProcess {
@@ -64,7 +64,14 @@ function begin(
     UPSHOT_SERVER: '',
     ...(tell && { [TELLS_PARENT]: '1' }),
   }
-  const child = fork(CLI, [...args, '--json'], { env, signal, timeout: withinMs, silent: true, execArgv: [] })
+  const project = configFile === undefined ? [] : ['--config', configFile]
+  const child = fork(CLI, [...project, ...args, '--json'], {
+    env,
+    signal,
+    timeout: withinMs,
+    silent: true,
+    execArgv: [],
+  })
   if (isAside && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   child.on('message', (work) => tell?.(work as WorkDone))
   child.stdin?.end(input)

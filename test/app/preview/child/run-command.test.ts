@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { runCommand } from '../../../../src/app/preview/child/run-command.ts'
+import { loadConfig } from '../../../../src/project/config/load-config.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -14,6 +17,10 @@ test('a command runs on the project of the app, and with the sandbox where the a
   const data = JSON.stringify(await runCommand(project, ['config', 'show'], bounds))
   expect(data).toContain(project.dataDir)
   expect(data).not.toContain('service.example')
+  const configFile = join(tempFolder(), 'other.config.mjs')
+  writeFileSync(configFile, 'export default { guard: { workflow: { deletes: { perRun: 7_321 } } } }\n')
+  const named = await loadConfig({}, tempFolder(), { configFile })
+  expect(JSON.stringify(await runCommand({ ...named, ...project }, ['config', 'show'], bounds))).toContain('7321')
 })
 
 test('a refusal is thrown as the command gives it, and a command that is cut off has its own', async () => {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { formatAhead } from '../../../../src/cli/commands/safety/approvals/show.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { readDatabase } from '../../../../src/project/config/database-config.ts'
 import { openStore } from '../../../../src/project/data-dir/open-store.ts'
@@ -169,6 +170,32 @@ test.for(MANNERS)('each list that was foreseen is approved as it comes, and no o
       { verdict: 'approved', isSigned, ...(isSigned && { actor: 'anna' }) },
     ])
   }
+})
+
+test('"approvals show --ahead" names the first 50 effects, and says how many more there are', async () => {
+  const foreseen = (effects: number) => ({
+    runs: 1,
+    ahead: [
+      {
+        run: 'run_1',
+        effects,
+        bytes: 0,
+        list: Array.from({ length: Math.min(effects, 200) }, (_, index) => ({
+          class: 'delete' as const,
+          step: `remove ${index}`,
+          target: null,
+          path: `/in/${index}`,
+          bytes: 0,
+        })),
+        end: { kind: 'completed' as const, step: null, reason: null },
+      },
+    ],
+  })
+  const shown = (effects: number) =>
+    formatAhead(foreseen(effects), { paint: (_, text) => text, width: null }).join('\n')
+  expect(shown(50)).toContain('would ask for 50 more')
+  expect(shown(50)).not.toContain('… and')
+  expect(shown(300)).toMatch(/ \/in\/49 .*\n {2}… and 250 more: add --json\n/)
 })
 
 test('all that would be approved ahead is shown first', async () => {

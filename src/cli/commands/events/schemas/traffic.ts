@@ -1,4 +1,4 @@
-import type { ServiceEvent } from '../../../../core/incoming/event.ts'
+import { matchType, type ServiceEvent } from '../../../../core/incoming/event.ts'
 import { emptyShape, foldBody, type Shape } from '../../../../core/service/shapes/shape.ts'
 import type { StorageSpellings } from '../../../../core/service/storage.ts'
 import { isoTime } from '../../../../core/time.ts'
@@ -37,16 +37,23 @@ export function readSince(asked: Since | undefined): string {
   return isoTime(asked?.(now) ?? now - TRAFFIC_MS)
 }
 
-/** Stored events with their `data`, newest first; those whose body is pruned are left out. */
+/**
+ * Stored events with their `data`, newest first for each type or family that is named, and each
+ * once. Those whose body is pruned are left out.
+ */
 export async function* readTraffic(operations: Operations, { types, since }: TrafficChoice): AsyncGenerator<Sent> {
-  for (const type of types.length === 0 ? [undefined] : types) {
+  for (const [index, type] of (types.length === 0 ? [undefined] : types).entries()) {
+    const before = types.slice(0, index)
     const decoder = new TextDecoder()
     let rest = ''
     for await (const chunk of operations.stream('GET /events/export', { query: { since, type } })) {
       const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
-      for (const line of lines) yield JSON.parse(line) as Sent
+      for (const line of lines) {
+        const sent = JSON.parse(line) as Sent
+        if (!before.some((pattern) => matchType(pattern, sent.type))) yield sent
+      }
     }
   }
 }

@@ -177,7 +177,7 @@ export async function foresee(
 }
 
 /** The rest of each run, as far as it is known. */
-function formatAhead({ ahead }: Foreseen, layout: Layout): string[] {
+export function formatAhead({ ahead }: Foreseen, layout: Layout): string[] {
   return ahead.flatMap(({ run, effects, bytes, list, end }) => {
     const rest = effects - Math.min(EFFECTS_SHOWN, list.length)
     const title = `After it, ${run} would ask for ${effects} more (${formatBytes(bytes)})`

@@ -36,11 +36,11 @@ export function backtestUnfinished(
     const candidate = isolated.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
     const about = { workflow: workflow ?? null, candidate, against: 'unfinished', accepted: new Set<string>() }
     const { broken } = isolated.code
+    writeReport(found, about, markdown)
     out.result({ workflow: about.workflow, candidate, against: about.against, ...found, schedules, broken }, () => [
       ...(found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : formatBacktest(found, about, out)),
       ...schedules.map(({ schedule, why }) => `The schedule "${schedule}" does not fit: ${why}`),
     ])
-    writeReport(found, about, markdown)
     const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))
     if (ends.includes(false)) out.note(ADVICE)
     if (ends.includes(true)) out.note(KEPT_ADVICE)

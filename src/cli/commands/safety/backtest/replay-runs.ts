@@ -12,7 +12,7 @@ import { showProgress } from '../../../terminal/progress.ts'
 import { openCodeOf, openLiveReads, requireLoaded } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
-import { reportDifferences } from './report-differences.ts'
+import { reportDifferences, writeReport } from './report-differences.ts'
 import { type Runs, withRuns } from './with-runs.ts'
 
 /** Previews recorded runs, or those of a file, and reports what the code would do otherwise. */
@@ -77,10 +77,11 @@ async function replay(
   // Those of a corpus are in its file alone.
   const hasRuns = found.runs > 0 || from !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
   const data = { workflow, candidate, against: about.against, ...found, isNew: !hasRuns, accepted: [...accepted] }
+  writeReport(found, about, options.markdown)
   out.result(data, () => formatBacktest(found, about, out))
   const isThrottled = live?.isThrottled() ?? false
   const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
-  reportDifferences(out, found, { about, file, asked: options, rule })
+  reportDifferences(out, found, { about, file, accept: options.accept ?? false, rule })
   if (shadow === null || found.runs === 0) return
   out.note(`To replace the present module with it: mv ${shadow} ${join(dir, runs.file ?? '')}`)
 }

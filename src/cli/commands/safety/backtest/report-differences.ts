@@ -17,14 +17,12 @@ interface Reporting {
   about: AboutBacktest
   /** Of accepted differences. */
   file: string
-  asked: { accept?: boolean | undefined; markdown?: string | undefined }
+  accept: boolean
   rule: Omit<Parameters<typeof judgeBacktest>[1], 'accepted'>
 }
 
-/** Writes the reports that were asked for, accepts, and leaves with the verdict. */
-export function reportDifferences(out: Output, found: Backtest, { about, file, asked, rule }: Reporting): void {
-  writeReport(found, about, asked.markdown)
-  const { accept = false } = asked
+/** Accepts, where that was asked for, and leaves with the verdict. */
+export function reportDifferences(out: Output, found: Backtest, { about, file, accept, rule }: Reporting): void {
   if (accept && !out.given.dryRun) {
     out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
   }
@@ -35,6 +33,7 @@ export function reportDifferences(out: Output, found: Backtest, { about, file, a
   if (exit !== null) out.leaveWith(exit)
 }
 
+/** Comes before the result: a file that cannot be written is the one thing that is told. */
 export function writeReport(found: Backtest, about: AboutBacktest, file: string | undefined): void {
   if (file !== undefined) writeFileSync(file, writeMarkdown(describeBacktest(found, about)))
 }

@@ -67,10 +67,12 @@ export function define(command: Command, { out, project }: Cli): void {
           progress.end()
           const [first] = plans
           if (last === undefined && first) {
+            // A plan that cannot be saved is the one thing that is told.
+            const notes = save === undefined ? [] : savePlan(first, { ...about, file: save, now })
             out.result(describePlan(first.plan, { ...about, ...first }), () =>
               formatPlan(first.plan, { ...about, ...first }, out),
             )
-            if (save !== undefined) savePlan(out, first, { ...about, file: save, now })
+            for (const note of notes) out.note(note)
           } else {
             const described = plans.map(({ event, plan }) => describePlan(plan, { ...about, event }))
             const all = plans.map(({ plan }) => plan)
@@ -112,16 +114,18 @@ async function planEvent(
   throw new UpshotError('invalid_request', `"${workflow}" does not run on ${by}: it runs on ${on}.`)
 }
 
+/** Gives the lines that tell how to use it. */
 function savePlan(
-  out: Cli['out'],
   { event, plan: planned }: { event: EventRecord; plan: PreviewedJob },
   about: { file: string; workflow: string; codeHash: string | null; now: number },
-): void {
+): string[] {
   const { file, workflow, codeHash, now } = about
   const plan = describePlanFile(planned, { event: event.id, account: event.account, workflow, codeHash, now })
   writePlanFile(file, plan)
-  out.note(`${plan.effects.length} effects are in ${file}, ${plan.hash.slice(0, 8)}. A run that may do just these:`)
-  out.note(`upshot events replay ${event.id} --workflow ${workflow} --plan ${file}`)
+  return [
+    `${plan.effects.length} effects are in ${file}, ${plan.hash.slice(0, 8)}. A run that may do just these:`,
+    `upshot events replay ${event.id} --workflow ${workflow} --plan ${file}`,
+  ]
 }
 
 /** The gravest finding of all plans decides. */

@@ -54,6 +54,8 @@ test('"types generate" writes a module that takes the events it was made from, a
   const shown = await cli('types', 'generate', 'transfer.*')
   expect(shown.stdout).toContain('transferCompleted')
   expect(shown.stdout).not.toContain('fileCreated')
+  const twice = await cli('types', 'generate', 'transfer.*', 'transfer.completed', '--json')
+  expect(twice.json.data.types).toEqual([{ type: 'transfer.completed', events: 50 }])
   const own = join(workflows, 'a.workflow.ts')
   expect(await cli('types', 'generate', '--out', own)).toMatchObject({ exit: 3 })
   expect(await cli('types', 'generate', '--out', own, '--dry-run')).toMatchObject({ exit: 0 })

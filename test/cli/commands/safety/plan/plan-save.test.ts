@@ -89,3 +89,13 @@ test('effects of a run that it invokes are not saved, because no approval of thi
   expect(exit).toBe(1)
   expect(existsSync(file)).toBe(false)
 })
+
+test('a plan that cannot be saved is one error, and no plan beside it', async () => {
+  const { upshot, workflowsDir } = await openFolder(TIDY)
+  const words = ['--workflow', 'tidy', '--workflows', workflowsDir, '--save', workflowsDir, '--json']
+  const { exit, json } = await upshot('plan', 'evt_1', ...words)
+  expect({ exit, json }).toMatchObject({
+    exit: 2,
+    json: { error: { code: 'invalid_request', message: expect.stringContaining(workflowsDir) } },
+  })
+})

@@ -50,9 +50,9 @@ describeStores((test, open) => {
   test('the next in line at a throttle has a moment once the run before it has started by a claim', async () => {
     const { store } = await open()
     const [first, second] = [await arrive(store, 'evt_1'), await arrive(store, 'evt_2')]
-    // It has the only place and has not started, so that nobody knows when the throttle opens.
+    // It has the only place and has not started: the throttle opens after its time at least.
     expect(await askAdmission(store, first, { mayStart: false, gates: [throttle] })).toEqual({ kind: 'ready' })
-    expect(await askAdmission(store, second, { gates: [throttle] })).toMatchObject({ kind: 'queued', dueAt: null })
+    expect(await askAdmission(store, second, { gates: [throttle] })).toMatchObject({ kind: 'queued', dueAt: NOW + 100 })
     expect((await store.claimRuns('wrk_1', 9, NOW + 5)).map(({ lease }) => lease.runId)).toEqual([first.lease.runId])
     expect(await store.findRun(second.lease.runId)).toMatchObject({ status: 'waiting', dueAt: NOW + 5 + 100 })
   })

@@ -1,3 +1,4 @@
+import { readIdTime } from '../../../core/ids.ts'
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
 import { type Connection, Table } from '../../connection.ts'
 
@@ -165,11 +166,11 @@ export class GateTable extends Table {
   }
 
   /** Takes a claimed run through its gates; null when it passed all, else where it stands. */
-  async pass(run: Candidate): Promise<Standing | null> {
+  async pass(run: Candidate, now: number): Promise<Standing | null> {
     this.#passing = run
     try {
       await this.#advance(run)
-      return await this.#findStanding(run)
+      return await this.#findStanding(run, now)
     } finally {
       this.#passing = null
     }
@@ -185,7 +186,8 @@ export class GateTable extends Table {
     const { workflow, priority } = row
     const run = { runId, workflow, priority, gates: JSON.parse(row.gates), wakeAt }
     await this.#advance(run)
-    const standing = await this.#findStanding(run)
+    // Where its throttle has no moment yet, the run asks soon: the present one is not known here.
+    const standing = await this.#findStanding(run, readIdTime(runId))
     if (standing) await this.#runs.wake.run(standing.dueAt, standing.reason, runId)
     else {
       await this.#runs.admit.run(runId)
@@ -259,12 +261,15 @@ export class GateTable extends Table {
     { taken, most, perMs }: GateRule & { taken: number },
   ): Promise<void> {
     const [workflow, name, key] = at
-    const nextAt = (await this.#starts.nextOpening.get(workflow, key, taken - most)) ?? null
-    const reason = describeWait({ name, key, most, perMs }, { taken, nextAt })
-    await this.#runs.wake.run(earlier(nextAt, first.wakeAt), reason, first.runId)
+    const nextAt = await this.#starts.nextOpening.get(workflow, key, taken - most)
+    if (nextAt === undefined) await this.#runs.wakeSoon.run(readIdTime(first.runId), first.runId)
+    else {
+      const reason = describeWait({ name, key, most, perMs }, { taken, nextAt })
+      await this.#runs.wake.run(earlier(nextAt, first.wakeAt), reason, first.runId)
+    }
   }
 
-  async #findStanding(run: Candidate): Promise<Standing | null> {
+  async #findStanding(run: Candidate, now: number): Promise<Standing | null> {
     const gate = await this.#nextGate(run)
     if (!gate) return null
     const at: GateKey = [run.workflow, gate.name, gate.key]
@@ -272,7 +277,10 @@ export class GateTable extends Table {
     if (gate.name !== 'throttle') return { reason: describeWait(gate, { taken, nextAt: null }), dueAt: run.wakeAt }
     const nextAt = (await this.#starts.nextOpening.get(run.workflow, gate.key, Math.max(0, taken - gate.most))) ?? null
     const isFirst = (await this.#slots.first.get(...at))?.runId === run.runId
-    return { reason: describeWait(gate, { taken, nextAt }), dueAt: isFirst ? earlier(nextAt, run.wakeAt) : run.wakeAt }
+    // Runs with its slots are about to start, and shut it for its whole time. Their starts tell the
+    // moment to a run in line, but may miss this one.
+    const opensAt = nextAt ?? now + (gate.perMs ?? 0)
+    return { reason: describeWait(gate, { taken, nextAt }), dueAt: isFirst ? earlier(opensAt, run.wakeAt) : run.wakeAt }
   }
 }
 
@@ -290,9 +298,10 @@ function prepareSlots(db: Connection) {
     first: db.prepare<GateKey, FirstInLine>(
       `SELECT rank, run_id, wake_at ${at} AND is_held = 0 ORDER BY rank, run_id LIMIT 1`,
     ),
+    // Another transaction may have let the run in before it saw that a worker has claimed it.
     enter: db.prepare(
       `INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
-       VALUES (?, ?, ?, 0, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, 0, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     hold: db.prepare(
       `UPDATE gate_slot SET is_held = 1
@@ -319,6 +328,8 @@ function prepareRuns(db: Connection) {
       `SELECT workflow, -rank AS priority, gates FROM work WHERE ${isInLine}`,
     ),
     wake: db.prepare(`UPDATE work SET due_at = ?, reason = ? WHERE ${isInLine}`),
+    // Where nobody knows the moment yet, the run asks, and gets one.
+    wakeSoon: db.prepare(`UPDATE work SET due_at = coalesce(due_at, ?) WHERE ${isInLine}`),
     admit: db.prepare(
       `UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL WHERE ${isInLine}`,
     ),

@@ -140,7 +140,7 @@ export class Admission extends JoinedTable<{
   ): Promise<AdmissionVerdict> {
     const { id, workflow } = run
     for (const gate of gates) if (gate.name === 'throttle') await this.parts.gates.expireStarts(workflow, gate, now)
-    const standing = await this.parts.gates.pass({ runId: id, workflow, priority, gates, wakeAt })
+    const standing = await this.parts.gates.pass({ runId: id, workflow, priority, gates, wakeAt }, now)
     if (standing) return await this.#standInLine(run, standing, hasStarted)
     if (!mayStart) {
       await this.#runs.admitPending.run(id)

@@ -27,13 +27,15 @@ export class RunOperations extends JoinedTable<OperationTables> {
   /** Statements that make a run from the journal of another. Index: primary keys. */
   readonly #forks = {
     // A fork has a journal before its first claim, so its fence and start are set.
+    // The source is locked, so that no prune takes it between two of these statements.
     insert: this.db.prepare(
       `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
          origin, origin_run, handler, failure)
        SELECT @id, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
          ${this.db.sql.newestEvent('coalesce(event.account, run.account)')}, CAST(@now AS bigint), 'fork', run.id,
          handler, failure
-       FROM run LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')} WHERE run.id = @source`,
+       FROM run LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')} WHERE run.id = @source
+       ${this.db.sql.forUpdate('run')}`,
     ),
     queue: this.db.prepare(
       `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, folded, tick_at, tick_schedule,
@@ -188,7 +190,8 @@ function prepareContinue(db: Connection) {
          AND gate_state IS DISTINCT FROM 'in_line'`,
     )
   return {
-    // The end goes, and the run has its row in the queue again.
+    // The end goes, and the run has its row in the queue again. Another retry, or a prune, may want
+    // the same end, so it is locked.
     queueAgain: db.prepare(
       `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, code_hash, error, gates, gate_state, folded,
          tick_at, tick_schedule, tick_account)
@@ -196,7 +199,7 @@ function prepareContinue(db: Connection) {
          outcome.code_hash, outcome.error, gates, gate_state, folded,
          CASE WHEN run.handler = 'run' THEN run.tick_at END, run.schedule, run.account
        FROM outcome JOIN run ON run.id = outcome.run_id
-       WHERE outcome.run_id = ? AND outcome.status IN ('failed', 'canceled')`,
+       WHERE outcome.run_id = ? AND outcome.status IN ('failed', 'canceled') ${db.sql.forUpdate('outcome')}`,
     ),
     dropOutcome: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     liftEnd: db.prepare('UPDATE run SET ends_by = NULL WHERE id = ? AND ends_by IS NOT NULL'),

@@ -1,0 +1,135 @@
+import { randomInt } from 'node:crypto'
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import type { Store } from '../../../src/core/store/store.ts'
+import { arrive, askAdmission, concurrency, throttle } from '../../contract/support/ask-admission.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
+import { NOW, queueRun } from '../../support/fixtures.ts'
+import { makeSchema } from '../../support/postgres-store.ts'
+import { awaitBlocked, openTwo } from './support/open-two.ts'
+
+const ERROR = { name: 'Error', message: 'no' }
+const SLICE = { kind: 'failures', before: NOW + 1, limit: 9, after: null } as const
+
+async function failedRun(store: Store): Promise<string> {
+  const runId = await queueRun(store)
+  await store.failRun((await claimNext(store)).lease, ERROR, NOW)
+  return runId
+}
+
+/** The statements of a retry in another process, up to its commit. */
+async function beginRetry(session: pg.Client, runId: string): Promise<void> {
+  await session.query('BEGIN')
+  await session.query(
+    `INSERT INTO work (run_id, workflow, status) SELECT run_id, workflow, 'pending' FROM outcome WHERE run_id = $1`,
+    [runId],
+  )
+  await session.query('DELETE FROM outcome WHERE run_id = $1', [runId])
+}
+
+/** Has writes of these rows wait for the session; the result lets them go on. */
+async function holdUp(session: pg.Client, write: string, when: string): Promise<() => Promise<unknown>> {
+  const lock = randomInt(2 ** 47)
+  await session.query('SELECT pg_advisory_lock($1)', [lock])
+  await session.query(`CREATE FUNCTION wait_1() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${lock}); RETURN NEW; END $$`)
+  await session.query(`CREATE TRIGGER wait BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION wait_1()`)
+  return () => session.query('SELECT pg_advisory_unlock($1)', [lock])
+}
+
+/** Resolves once a call has ended, or so many sessions wait for locks. */
+async function awaitEndOr(session: pg.Client, waiting: number, call: Promise<unknown>): Promise<void> {
+  let hasEnded = false
+  call.then(
+    () => (hasEnded = true),
+    () => (hasEnded = true),
+  )
+  for (let count = 0; count < waiting && !hasEnded; ) {
+    const { rows } = await session.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE application_name = 'upshot' AND cardinality(pg_blocking_pids(pid)) > 0`,
+    )
+    count = rows[0]?.count ?? 0
+  }
+}
+
+test('of two persons who retry a run at once, the second is told that it goes on already', async () => {
+  const { one, session } = await openTwo()
+  const runId = await failedRun(one)
+  await beginRetry(session, runId)
+  const retried = one.retryRun(runId, NOW)
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  expect(await retried).toBe(false)
+})
+
+test('a run that a person retries between the list of a prune and its delete stays', async () => {
+  const { one, session } = await openTwo()
+  const runId = await failedRun(one)
+  await beginRetry(session, runId)
+  const pruned = one.prune(SLICE)
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  expect(await pruned).toEqual({ pruned: 0, next: null })
+  expect(await one.claimRuns('wrk_1', 9, NOW)).toMatchObject([{ lease: { runId } }])
+})
+
+test('a run that goes by a prune while a person retries it is gone', async () => {
+  const { one, session } = await openTwo()
+  const runId = await failedRun(one)
+  await session.query('BEGIN')
+  for (const [table, key] of [
+    ['outcome', 'run_id'],
+    ['run', 'id'],
+  ])
+    await session.query(`DELETE FROM ${table} WHERE ${key} = $1`, [runId])
+  const retried = one.retryRun(runId, NOW)
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  expect(await retried).toBe(false)
+  expect((await session.query('SELECT * FROM work')).rows).toEqual([])
+})
+
+test('a fork of a run that goes by a prune has its place in the queue', async () => {
+  const { one, two, session } = await openTwo(makeSchema())
+  const source = await failedRun(one)
+  const letGo = await holdUp(session, 'INSERT ON run', `NEW.origin = 'fork'`)
+  const forked = one.forkRun(source, { keys: [], edited: null }, NOW)
+  await awaitBlocked(session)
+  const pruned = two.prune(SLICE)
+  await awaitEndOr(session, 2, pruned)
+  await letGo()
+  const fork = await forked
+  await pruned
+  expect(await one.claimRuns('wrk_1', 9, NOW)).toMatchObject([{ lease: { runId: fork } }])
+})
+
+test('a run in line has a moment where the one before it starts while it gets there', async () => {
+  const { one, two, session } = await openTwo(makeSchema())
+  const gates = [throttle]
+  const [first, second] = [await arrive(one, 'evt_1'), await arrive(one, 'evt_2')]
+  expect(await askAdmission(one, first, { gates, mayStart: false })).toEqual({ kind: 'ready' })
+  const letGo = await holdUp(session, 'UPDATE ON work', `NEW.gate_state = 'in_line'`)
+  const queued = askAdmission(one, second, { gates })
+  await awaitBlocked(session)
+  expect(await two.claimRuns('wrk_2', 1, NOW)).toMatchObject([{ lease: { runId: first.lease.runId } }])
+  await letGo()
+  await queued
+  expect(await one.findRun(second.lease.runId)).toMatchObject({ status: 'waiting', dueAt: NOW + 100 })
+})
+
+test('a run goes on to the gate where another process has put it before it saw the claim', async () => {
+  const { one, session } = await openTwo()
+  const gates = [throttle, concurrency]
+  const run = await arrive(one, 'evt_1')
+  await session.query('BEGIN')
+  await session.query(
+    `INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep)
+     VALUES ('follow-up', $1, $2, 0, 0, $3, 0)`,
+    [concurrency.name, concurrency.key, run.lease.runId],
+  )
+  const asked = askAdmission(one, run, { gates })
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  expect(await asked).toMatchObject({ kind: 'admitted' })
+})

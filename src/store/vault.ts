@@ -54,7 +54,7 @@ export function describeLostKey(file: string): UpshotError {
   return new UpshotError('invalid_config', `The key of this database is missing: there is no ${file}.`, {
     fix:
       'Put it back from its copy, or set UPSHOT_SECRET_KEY to its text. ' +
-      'Without a copy, see "I lost the key" in docs/deploying.md.',
+      'Without a copy, see "A lost key" in docs/operating.md.',
   })
 }
 

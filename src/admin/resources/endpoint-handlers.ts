@@ -68,8 +68,10 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
       const given = { name, account, events, ...(scheme === undefined ? {} : { scheme }) }
       const planned = planEndpoint({ ...given, ...(body.secret === undefined ? {} : { secret: body.secret }) }, now)
       const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
+      // Opens all secrets: one of another key among them would keep the app from starting.
+      const known = await store.listEndpoints()
+      if (known.some((each) => each.name === name)) throw describeTakenEndpoint(name)
       if (!body.isDryRun) await writes.addEndpoint(endpoint)
-      else if ((await store.listEndpoints()).some((each) => each.name === name)) throw describeTakenEndpoint(name)
       return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body) }
     },
     'PATCH /endpoints/:name': async (call) =>

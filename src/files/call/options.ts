@@ -45,7 +45,7 @@ export interface FilesClientOptions {
    * until time has made up for it. All processes of a key need the same. Default: none.
    */
   burst?: number
-  /** Order of the calls that wait for the limit. Default `workflow`. */
+  /** Order of the calls of this client that wait for the limit. Default `workflow`. */
   priority?: Priority
   /** Bounds in time. */
   timeouts?: {

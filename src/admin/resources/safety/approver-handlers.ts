@@ -44,6 +44,8 @@ function refuse(cause?: unknown): UpshotError {
   })
 }
 
+/** A row that does not open with the key of this installation has no key of a person. */
 function describeApprover({ roles, ...rest }: Approver) {
-  return { ...withIsoTimes(rest), roles: [...roles], fingerprint: fingerprintOf(rest.publicKey) }
+  const fingerprint = rest.publicKey === '' ? 'unreadable' : fingerprintOf(rest.publicKey)
+  return { ...withIsoTimes(rest), roles: [...roles], fingerprint }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -13,6 +14,7 @@ import { OPEN_STATE, storedLimits } from '../../../../src/files/limit/limiter-st
 import { Secret } from '../../../../src/files/secret.ts'
 import { writeRuntimeFile } from '../../../../src/project/data-dir/runtime-file.ts'
 import { listen } from '../../../support/listen.ts'
+import { opensslPair } from '../../../support/sign.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../../support/test-config.ts'
@@ -217,6 +219,7 @@ test('doctor fails a port in use, and ignores the sandbox ports if no sandbox st
 
 test('a lost key is told by the doctor and by what would need it, and no command makes a new one', async () => {
   const { dataDir, store, cli } = await openTestProject()
+  await store.addApprover({ name: 'anna', publicKey: opensslPair().publicKey, roles: [], addedAt: 1, removedAt: null })
   await store.close()
   const key = join(dataDir, 'secret.key')
   rmSync(key)
@@ -234,4 +237,9 @@ test('a lost key is told by the doctor and by what would need it, and no command
     })
   }
   expect(existsSync(key)).toBe(false)
+  expect((await cli('approvers', 'list')).json.data).toMatchObject([{ name: 'anna', fingerprint: 'unreadable' }])
+  // A secret of another key beside those would keep either key from opening the database.
+  writeFileSync(key, randomBytes(32).toString('base64'))
+  const { json } = await cli('endpoints', 'add', 'new')
+  expect(json.error?.message).toMatch(/^A stored secret does not open with this key/)
 })

@@ -10,6 +10,7 @@ import type { Run } from '../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { redactBody } from '../../core/service/shapes/redact-body.ts'
 import { emptyShape, foldBody } from '../../core/service/shapes/shape.ts'
+import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ListReads, ReadStore } from '../../core/store/store.ts'
 import { isoTime, withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
@@ -47,7 +48,7 @@ export function eventHandlers(parts: ResourceParts): Handlers<EventRoute> {
   return { ...eventReads(parts), ...eventActions(parts) }
 }
 
-function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
+function eventReads({ store, surroundings, openLists }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
     async 'GET /events/:id/data'({ params, query: { account, limit, after } }) {
       const { body } = await findEvent(store, { id: params.id, account })
@@ -57,7 +58,9 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
       return { text: text.slice(after, end), next: end < text.length ? end : null }
     },
     async 'GET /events/:id/redacted'({ params, query }) {
-      return redactEvent(store, await findEvent(store, { id: params.id, account: query.account }))
+      const { account, ...event } = await findEvent(store, { id: params.id, account: query.account })
+      const known = account === DEFAULT_ACCOUNT ? surroundings.defaultAccount() : await store.findAccount(account)
+      return redactEvent(store, event, known?.storages ?? {})
     },
     async 'GET /events/:id/trace'({ params, query, caller, signal }) {
       const nodes = await readTrace(store, await findEvent(store, { id: params.id, account: query.account }), signal)
@@ -262,14 +265,15 @@ const LEARNED_FROM = 500
 async function redactEvent(
   store: Pick<ReadStore, 'searchEvents'>,
   { type, body }: Pick<EventRecord, 'type' | 'body'>,
+  spellings: StorageSpellings,
 ): Promise<Pick<ServiceEvent, 'type'> & { data: unknown }> {
   const shape = emptyShape()
   for await (const { data } of readTraffic(store, { type })) {
     foldBody(shape, data)
     if (shape.seen === LEARNED_FROM) break
   }
-  const data = body === '' ? null : redactBody((JSON.parse(body) as ServiceEvent).data, shape, randomBytes(32))
-  return { type, data }
+  const { data } = body === '' ? { data: null } : (JSON.parse(body) as ServiceEvent)
+  return { type, data: redactBody(data, shape, randomBytes(32), spellings) }
 }
 
 /** Rows of one read: a few milliseconds each. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { isPlainObject } from '../../json.ts'
+import type { StorageSpellings } from '../storage.ts'
 import type { Shape } from './shape.ts'
 import { formatsOf } from './text-shape.ts'
 import { isFieldName, listWords } from './write-schema.ts'
@@ -11,11 +12,13 @@ const HARMLESS: readonly string[] = ['moment', 'date', 'storage']
  * A body with other texts of the same form and length. Equal texts stay equal under one key, also
  * within paths. Numbers, moments, storages and the words of enumerations stay.
  *
- * `shape` is what all bodies were folded into: it knows the enumerations.
+ * `shape` is what all bodies were folded into: it knows the enumerations. `spellings` are those of
+ * the body's account.
  */
-export function redactBody(body: unknown, shape: Shape, key: Uint8Array): unknown {
+export function redactBody(body: unknown, shape: Shape, key: Uint8Array, spellings: StorageSpellings = {}): unknown {
   const redact = (value: unknown, at: Shape | undefined, name: string): unknown => {
-    if (typeof value === 'string') return at?.texts && listWords(at.texts, name) ? value : redactText(value, key)
+    if (typeof value === 'string')
+      return at?.texts && listWords(at.texts, name) ? value : redactText(value, key, spellings)
     if (Array.isArray(value)) return value.map((item) => redact(item, at?.lists?.items, name))
     if (!isPlainObject(value)) return value
     const entries = Object.entries(value).map(([each, item]) => {
@@ -28,8 +31,8 @@ export function redactBody(body: unknown, shape: Shape, key: Uint8Array): unknow
 }
 
 /** Another text of the same form and length; always the same for the same text and key. */
-export function redactText(text: string, key: Uint8Array): string {
-  const formats: readonly string[] = formatsOf(text)
+export function redactText(text: string, key: Uint8Array, spellings: StorageSpellings = {}): string {
+  const formats: readonly string[] = formatsOf(text, spellings)
   if (formats.some((format) => HARMLESS.includes(format))) return text
   const isHex = formats.includes('hex') || formats.includes('uuid')
   const kept = keptBeginning(text, formats)

@@ -129,6 +129,8 @@ test('"types generate" writes storageName for what the account calls its storage
   expect(stdout).toContain('targetStorage: storageName,')
   expect(stdout).toContain('state: z.string(),')
   expect((await cli('types', 'generate')).stdout).toContain('service: z.string(),')
+  const shown = await runHere(dataDir, ['events', 'show', 'evt_file.updated_1', '--redacted'], { env })
+  expect(JSON.parse(shown.stdout).data).toMatchObject({ service: 'My Desktop', to: { targetStorage: 'docs' } })
 })
 
 test('"types generate" without events, and "types check" beside a broken module or file, say what to do', async () => {

@@ -41,6 +41,7 @@ export type ReceiverStore = Pick<
   | 'readSetupVersion'
   | 'findEndpoint'
   | 'listEndpoints'
+  | 'listSecretUses'
   | 'listDeliveries'
   | 'saveRefusal'
   | 'countRefusals'
@@ -62,8 +63,8 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 75_000,
 }
-/** Rows of the ledger that tell the alarm at start which endpoints used to work. */
-const RECENT_DELIVERIES = 1_000
+/** Bad signatures of an endpoint that tell the alarm at start how it stands. */
+const RECENT_FAILURES = 5
 
 /** Why no delivery is taken, by phase. */
 const BARS = {
@@ -157,9 +158,7 @@ export class Receiver {
 
   /** Listens and answers 503 until `open`. Resolves with the URL; port 0 takes a free port. */
   async listen({ host, port }: { host: string; port: number }): Promise<string> {
-    for (const delivery of (await this.#store.listDeliveries({ limit: RECENT_DELIVERIES })).reverse()) {
-      this.#alarm.note(delivery)
-    }
+    await this.#recallUses()
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (cause) => reject(describeListenError(cause, port)))
       this.#server.listen(port, host, resolve)
@@ -167,6 +166,19 @@ export class Receiver {
     this.#uploads.start()
     const { port: taken } = this.#server.address() as AddressInfo
     return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
+  }
+
+  /** Tells the alarm which endpoints used to work, and how their signatures failed since. */
+  async #recallUses(): Promise<void> {
+    for (const { id: endpointId } of await this.#store.listEndpoints()) {
+      const uses = await this.#store.listSecretUses(endpointId)
+      const receivedAt = Math.max(...uses.map(({ lastUsedAt }) => lastUsedAt ?? Number.NEGATIVE_INFINITY))
+      if (!Number.isFinite(receivedAt)) continue
+      this.#alarm.note({ endpointId, verdict: 'accepted', receivedAt })
+      const about = { endpointId, verdicts: ['bad_signature'], since: receivedAt } as const
+      const failures = await this.#store.listDeliveries({ ...about, limit: RECENT_FAILURES })
+      for (const failure of failures.reverse()) this.#alarm.note(failure)
+    }
   }
 
   /** Takes deliveries from now on, unless it drains already. */

@@ -9,9 +9,6 @@ import type { Family, Labels } from './families.ts'
 import { NO_ENDPOINT, NoticeCounts } from './notice-counts.ts'
 import { counter, type GaugeSources, gauge, readOwnGauges, readStoreGauges } from './read-gauges.ts'
 
-/** Rows of the ledger that tell when an endpoint last took a delivery before this process began. */
-const RECENT_DELIVERIES = 1_000
-
 /** Labels of calls of the Files API, and of requests to the admin API. */
 export interface KnownLabels {
   fileOperations: readonly string[]
@@ -23,7 +20,7 @@ export interface KnownLabels {
 const STATUS_DIGITS = [2, 4, 5]
 
 export interface MetricsParts extends GaugeSources {
-  store: Pick<ReadStore, 'listEndpointNames' | 'listWorkflows' | 'listRoutes' | 'listSchedules' | 'listDeliveries'>
+  store: Pick<ReadStore, 'listEndpointNames' | 'listWorkflows' | 'listRoutes' | 'listSchedules' | 'listSecretUses'>
   clock: Clock
   /** The parts of the app in this process, which decide about series that start with 0. */
   plan: { receive: boolean; work: boolean; schedule: boolean }
@@ -149,11 +146,13 @@ export class Metrics {
   /** Once: the last successes before this process began. */
   async #readLedger(): Promise<void> {
     if (this.#hasReadLedger) return
-    const verdicts = ['accepted', 'duplicate'] as const
-    for (const row of await this.#parts.store.listDeliveries({ limit: RECENT_DELIVERIES, verdicts })) {
-      if (row.endpointId === null) continue
-      const state = this.counts.endpoint(row.endpointId)
-      state.lastSuccessAt = Math.max(state.lastSuccessAt ?? 0, row.receivedAt)
+    const { store } = this.#parts
+    for (const { id } of await store.listEndpointNames()) {
+      for (const { lastUsedAt } of await store.listSecretUses(id)) {
+        if (lastUsedAt === null) continue
+        const state = this.counts.endpoint(id)
+        state.lastSuccessAt = Math.max(state.lastSuccessAt ?? 0, lastUsedAt)
+      }
     }
     this.#hasReadLedger = true
   }

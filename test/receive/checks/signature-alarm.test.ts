@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
 import { eventBody, NOW } from '../../support/fixtures.ts'
 import { createTestReceiver } from '../../support/test-receiver.ts'
 
@@ -44,4 +45,21 @@ test('a burst of bad signatures is noticed across a restart and reported once', 
   const third = await createTestReceiver({ store: first.store })
   for (let n = 0; n < 5; n++) await restart(third.post)
   expect(third.heard.filter((notice) => notice.kind === 'endpoint.suspect')).toEqual([])
+})
+
+test('a burst of bad signatures is noticed after a restart, however many deliveries came to others', async () => {
+  const { post, store, receiver, path } = await createTestReceiver()
+  await post(eventBody('evt_1'))
+  await receiver.stop()
+  const about = {
+    endpointId: 'end_other',
+    receivedAt: NOW + 1,
+    verdict: 'bad_signature',
+    bodyBytes: 9,
+    facts: {},
+  } as const
+  for (let n = 0; n < 1_000; n++) await store.saveRefusal({ ...about, id: newId('dlv', NOW + 1) })
+  const again = await createTestReceiver({ store })
+  for (let n = 0; n < 5; n++) await again.post(eventBody('evt_2'), forged, path)
+  expect(again.heard).toContainEqual(expect.objectContaining({ kind: 'endpoint.suspect' }))
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { traceIdOf } from '../../../src/core/runs/trace.ts'
 import { deleteFiles } from '../../contract/support/delete-files.ts'
-import { NOW as FIXED } from '../../support/fixtures.ts'
+import { NOW as FIXED, incoming } from '../../support/fixtures.ts'
 import { addTestEndpoint, saveTestWorkflows } from '../support/known.ts'
 import { OPEN_METRICS, openTestMetrics } from '../support/open-test-metrics.ts'
 import { hasPrometheus, promtool, WITH_PROMETHEUS } from '../support/promtool.ts'
@@ -79,6 +80,20 @@ test('every series whose labels are known is there with 0 before anything happen
     'upshot_files_call_duration_seconds_count{operation="get"}': 0,
     'upshot_files_limit_wait_seconds_total{account="default"}': 0,
     'upshot_admin_requests_total{operation="GET /runs",class="5xx"}': 0,
+  })
+})
+
+test('a new process knows when an endpoint last took a delivery, however many came to others', async () => {
+  const { store, values } = openTestMetrics()
+  const [quiet, busy] = [planEndpoint({ name: 'quiet' }, FIXED), planEndpoint({ name: 'busy' }, FIXED)]
+  for (const endpoint of [quiet, busy]) await store.addEndpoint(endpoint)
+  const deliver = (event: string, endpointId: string, receivedAt: number) =>
+    store.saveDelivery(incoming(event, { endpointId, receivedAt, facts: { secret: 0 } }))
+  await deliver('evt_quiet', quiet.id, FIXED)
+  for (let n = 0; n < 1_000; n++) await deliver(`evt_${n}`, busy.id, FIXED + 60_000)
+  expect(await values()).toMatchObject({
+    'upshot_endpoint_last_success_timestamp_seconds{endpoint="quiet"}': FIXED / 1_000,
+    'upshot_endpoint_last_success_timestamp_seconds{endpoint="busy"}': FIXED / 1_000 + 60,
   })
 })
 

@@ -138,7 +138,10 @@ async function requireUnused(client: pg.Client): Promise<void> {
 async function goOnCounting(source: Database, client: pg.Client): Promise<void> {
   const newest = source.prepare<[], number | null>('SELECT max(seq) FROM event').pluck().get() ?? 0
   await client.query('UPDATE stream SET seq = $1::bigint * $2 + id', [newest, STREAMS])
-  await client.query(`SELECT setval(pg_get_serial_sequence('effect', 'seq'), max(seq)) FROM effect HAVING max(seq) > 0`)
+  for (const [table, column] of Object.entries({ effect: 'seq', sweep: 'id' })) {
+    const sequence = `pg_get_serial_sequence('${table}', '${column}')`
+    await client.query(`SELECT setval(${sequence}, max(${column})) FROM ${table} HAVING max(${column}) > 0`)
+  }
 }
 
 /** Rows to copy; each event and each run is two or three of them. */

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
+import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { type MoveReport, moveToPostgres } from '../../../src/store/move/move-to-postgres.ts'
 import { LEFT_OUT } from '../../../src/store/move/table-selects.ts'
@@ -46,6 +47,10 @@ async function query(place: Place, sql: string): Promise<pg.QueryResult> {
   }
 }
 
+const KEY = { account: 'north', storage: 'storage_a' } as const
+const PLAN = { ...KEY, path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'report' } as const
+const SWEEP = { ...KEY, state: newState(PLAN, null), version: 0, forgottenTo: null }
+
 /** A database with runs in every state, and what hangs on them. Gives its file. */
 async function fill(): Promise<{ file: string; folder: string; runs: Record<string, string> }> {
   const store = openTestStore()
@@ -73,6 +78,7 @@ async function fill(): Promise<{ file: string; folder: string; runs: Record<stri
   const by = { actor: 'cli:ann', reason: 'old', at: NOW }
   await store.beginByHand({ account: 'north', storage: 'a', target: 'a:fil_9', asked, ...by })
   await store.sealEffects({ now: NOW, limit: 100 })
+  await store.saveSweep(SWEEP)
   runs.pending = await queueRun(store, 'evt_pending')
   await store.close()
   return { file: join(store.folder, 'upshot.db'), folder: store.folder, runs }
@@ -106,6 +112,7 @@ test('every run goes on where it was, every event stays known, and the file open
   const newest = await store.saveDelivery(incoming('evt_new', { account: 'north' }))
   expect(newest.verdict).toBe('accepted')
   expect((await store.listEvents({ limit: 1 }))[0]?.id).toBe('evt_new')
+  expect(await store.saveSweep({ ...SWEEP, storage: 'storage_b' })).toBe(true)
 
   expect(() => openTestStore(folder)).toThrow(/moved to PostgreSQL/)
   expect(await move(file, place)).toEqual({ rows: {} })

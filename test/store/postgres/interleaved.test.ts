@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import type { Store } from '../../../src/core/store/store.ts'
 import { arrive, askAdmission, concurrency, throttle } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
-import { NOW, queueRun } from '../../support/fixtures.ts'
+import { claimLease } from '../../contract/support/waiting-runs.ts'
+import { wordOf } from '../../contract/support/word-of.ts'
+import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
 import { awaitBlocked, openTwo } from './support/open-two.ts'
 
@@ -132,4 +134,32 @@ test('a run goes on to the gate where another process has put it before it saw t
   await awaitBlocked(session)
   await session.query('COMMIT')
   expect(await asked).toMatchObject({ kind: 'admitted' })
+})
+
+test('a yes that comes while its step gives up is refused as too late', async () => {
+  const { one, session } = await openTwo()
+  const approve = {
+    workflow: 'follow-up',
+    account: 'default',
+    ask: 'Go on?',
+    show: null,
+    answer: null,
+    needs: 1,
+    role: null,
+    effects: [],
+    openedAt: NOW,
+    expiresAt: NOW + 1,
+  }
+  const lease = await claimLease(one)
+  const open = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
+  await one.saveCheckpoint(lease, checkpoint('ask', open), undefined, { approve })
+  const { id = '' } = (await one.findQuestion(lease.runId, 'ask', NOW)) ?? {}
+  const word = await wordOf(one, id)
+  await session.query('BEGIN')
+  await session.query(`UPDATE approval SET status = 'expired' WHERE id = $1`, [id])
+  const refusal = { code: 'conflict', message: `Approval ${id} is expired already.` }
+  const decided = expect(one.decideApproval(word, NOW)).rejects.toMatchObject(refusal)
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  await decided
 })

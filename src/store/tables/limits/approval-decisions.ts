@@ -179,7 +179,8 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
   ): Promise<DecisionResult> {
     const { approvals } = this.parts
     const { id } = approval
-    await approvals.close(id, { ...ending, now })
+    // Its step may have given up since it was read, which takes no lock of decisions.
+    if (!(await approvals.close(id, { ...ending, now }))) await this.#requireOpen(id, now)
     const { status } = ending
     const carrying = { granted: ending.granted ?? null, after: QUESTION - 1 }
     const woken = await this.#carryOn({ ...approval, status }, carrying, now)

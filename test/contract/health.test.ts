@@ -171,7 +171,7 @@ describeStores((test, open) => {
       const kinds = ['copy', 'move'].map((step) => ({ id: idOf(step), since }))
       return (await store.listSettledFailures(kinds)).map((id) => groups.find((group) => group.id === id)?.step)
     }
-    const resolve = (run: string, at: number) => store.resolveRun(run, { by: 'cli:ada', at, reason: 'by hand' })
+    const resolve = (run: string, at: number) => store.resolveRun(run, { by: 'cli:ada', at, reason: 'by\0hand' })
     expect([await search(true), await search(false)]).toEqual([[], [moved, other, copied]])
     expect(await settled(NOW)).toEqual([])
     await resolve(copied, NOW + 10)

@@ -33,6 +33,10 @@ async function judge(store: Store, afterMs: number, account = 'default') {
 }
 
 describeStores((test, open) => {
+  test('a file whose id has the character 0 was deleted by nobody here', async ({ store }) => {
+    expect(await store.listDeletes('default', [TARGET, 'storage_a:fil\0'])).toEqual([])
+  })
+
   test('a delete that the guard holds is none of ours, until it is granted', async ({ store }) => {
     const lease = await claimLease(store)
     expect(await beginDelete(store, lease, step, { limits: NONE })).toMatchObject({ kind: 'held' })

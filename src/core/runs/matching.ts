@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
 import { type EventNumber, matchType } from '../incoming/event.ts'
 import { isThenable } from '../thenable.ts'
-import { ILL_FORMED } from './step.ts'
+import { findTextFault } from './step.ts'
 
 /** How far events are matched for one key of a type, by one version of its functions. */
 export interface MatchCursor {
@@ -95,9 +95,8 @@ export function keyText(value: unknown, name: string): string {
   if (typeof text !== 'string') {
     throw new UpshotError('invalid_workflow', `The key "${name}" must be text or a number, not ${describe(value)}.`)
   }
-  if (!text.isWellFormed()) {
-    throw new UpshotError('invalid_workflow', `The key "${name}" ${ILL_FORMED}.`)
-  }
+  const fault = findTextFault(text)
+  if (fault !== null) throw new UpshotError('invalid_workflow', `The key "${name}" ${fault}.`)
   return text.length <= MAX_VALUE ? text : `sha256:${hash('sha256', text, 'hex')}`
 }
 

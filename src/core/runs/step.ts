@@ -93,8 +93,11 @@ export const DEFAULT_MAX_STEPS = 100_000
 /** Most that either may say. */
 export const MAX_STEPS = 10_000_000
 
-/** The fault of a text whose lone surrogate UTF-8 would replace, so that two keys become one. */
-export const ILL_FORMED = 'holds half of a character (a lone surrogate), so it is no well-formed Unicode'
+/** Why a database would change a text, so that two keys become one; null: it keeps it as it is. */
+export function findTextFault(text: string): string | null {
+  if (!text.isWellFormed()) return 'holds half of a character (a lone surrogate), so it is no well-formed Unicode'
+  return text.includes('\0') ? 'holds the character 0, which PostgreSQL cannot keep' : null
+}
 
 /** Characters that would make two keys look alike. */
 const RESERVED = /[#[\]]/
@@ -103,7 +106,7 @@ const RESERVED = /[#[\]]/
  * Identity of a step within its run: a name, or `[name, key]` in a loop.
  *
  * A name has 1 to 200 characters without `#`, `[` and `]`; any other throws `invalid_workflow`. So
- * does a lone surrogate in a name or key.
+ * does a lone surrogate, or the character 0, in a name or key.
  *
  * A name that is used again gets a number, `name#2`, so its steps are told apart by their order.
  */
@@ -119,12 +122,12 @@ export function stepKeys(): (name: StepName) => string {
   let checked: string | null = null
   const check = (name: string) => {
     // A loop uses one name many times.
-    if (name !== checked) checked = requireWellFormed(requireName(name))
+    if (name !== checked) checked = requireStorable(requireName(name))
     return name
   }
   const spell = (name: string, key: string | number) => {
     const spelled = `${check(name)}[${key}]`
-    return typeof key === 'number' ? spelled : requireWellFormed(spelled)
+    return typeof key === 'number' ? spelled : requireStorable(spelled)
   }
   return (name) => {
     const base = typeof name === 'object' && name !== null ? spell(name[0], name[1]) : check(name)
@@ -136,9 +139,10 @@ export function stepKeys(): (name: StepName) => string {
   }
 }
 
-function requireWellFormed(text: string): string {
-  if (text.isWellFormed()) return text
-  throw new UpshotError('invalid_workflow', `The step "${text}" ${ILL_FORMED}.`)
+function requireStorable(text: string): string {
+  const fault = findTextFault(text)
+  if (fault === null) return text
+  throw new UpshotError('invalid_workflow', `The step "${text}" ${fault}.`)
 }
 
 /** The name in a step's key: `name` of `name[key]` and of `name#2`. */

@@ -2,7 +2,7 @@ import type { AnyLimits, ConcurrencyOptions, KeyedRun, TimeoutOptions } from '..
 import { describeError } from '../../core/errors.ts'
 import { type AdmissionPlan, type Fold, type Gate, isPriority, MAX_PRIORITY } from '../../core/runs/admission.ts'
 import type { RunCause } from '../../core/runs/claim.ts'
-import { ILL_FORMED } from '../../core/runs/step.ts'
+import { findTextFault } from '../../core/runs/step.ts'
 import { isThenable, silence } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
 import type { Cause } from './read-cause.ts'
@@ -102,7 +102,8 @@ function readKey(
 ): string {
   if (key === undefined) return ''
   const text: unknown = explain(option, 'key', () => key(seen as never, { account }))
-  if (typeof text === 'string' && !text.isWellFormed()) throw new Error(`the key of \`${option}\` ${ILL_FORMED}`)
+  const fault = typeof text === 'string' ? findTextFault(text) : null
+  if (fault !== null) throw new Error(`the key of \`${option}\` ${fault}`)
   if (typeof text === 'string' && text.length <= MAX_KEY_LENGTH) return text
   const got = typeof text === 'string' ? `${text.length} characters` : describeType(text)
   throw new Error(

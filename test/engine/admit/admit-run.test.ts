@@ -36,11 +36,13 @@ test.each([
   expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
 })
 
-test('limit keys that hold half of a character park the run instead of counting as one key', async ({ engine }) => {
-  const singleton = { key: () => '\ud800' }
-  await engine.serve('halves', { singleton }, () => 1)
-  const reason = expect.stringMatching(/^the key of `singleton` holds half of a character/)
-  expect(await engine.run('halves')).toMatchObject({ status: 'waiting', startedAt: null, reason })
+test.for([
+  ['\ud800', 'half of a character'],
+  ['a\0b', 'the character 0'],
+] as const)('a limit key %j parks the run instead of counting as another one', async ([key, what], { engine }) => {
+  await engine.serve('keyed', { singleton: { key: () => key } }, () => 1)
+  const reason = expect.stringContaining(`the key of \`singleton\` holds ${what}`)
+  expect(await engine.run('keyed')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
 })
 
 test('a workflow without limits never calls the store to admit a run', async ({ engine }) => {

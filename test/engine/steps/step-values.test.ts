@@ -134,13 +134,18 @@ test.each<[string, (step: StepApi, effect: () => void) => unknown, string]>([
 })
 
 test.each<[string, (step: StepApi, effect: () => void) => unknown]>([
-  ['a name', (step, fn) => step.run('a\ud800', fn)],
-  ['a key', (step, fn) => step.run(['a', '\udc00'], fn)],
-  ['the key of an item', (step, fn) => step.map('a', ['\ud800'], String, fn)],
-  ['a value of where', (step) => step.waitFor('a', { on: 'x.y', where: { id: '\ud800' }, timeout: 1 } as never)],
-])('half a character in %s fails the run before its step begins', async (_, call) => {
+  ['half a character in a name', (step, fn) => step.run('a\ud800', fn)],
+  ['half a character in a key', (step, fn) => step.run(['a', '\udc00'], fn)],
+  ['half a character in the key of an item', (step, fn) => step.map('a', ['\ud800'], String, fn)],
+  [
+    'half a character in a value of where',
+    (step) => step.waitFor('a', { on: 'x.y', where: { id: '\ud800' }, timeout: 1 } as never),
+  ],
+  ['the character 0 in a name', (step, fn) => step.run('a\0', fn)],
+  ['the character 0 in a key', (step, fn) => step.run(['a', '\0'], fn)],
+])('%s fails the run before its step begins', async (_, call) => {
   const { run, effects } = await runOnce(call)
   expect(run).toMatchObject({ status: 'failed', error: { code: 'invalid_workflow' } })
-  expect(run.error?.message).toMatch(/lone surrogate/)
+  expect(run.error?.message).toMatch(/lone surrogate|the character 0/)
   expect(effects()).toBe(0)
 })

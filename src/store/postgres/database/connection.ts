@@ -89,5 +89,6 @@ function bind(values: unknown[], names: string[] | null): unknown[] {
 function encode(value: unknown): unknown {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'string' && value.includes('\0')) return value.replaceAll('\0', '\u{fffd}')
+  if (Array.isArray(value)) return value.map(encode)
   return value ?? null
 }

@@ -117,7 +117,9 @@ export class RunOperations extends JoinedTable<OperationTables> {
    * not failed, or is resolved already.
    */
   async resolveRun(runId: string, resolution: Resolution): Promise<boolean> {
-    return (await this.#continue.resolve.run(JSON.stringify(resolution), runId)).changes === 1
+    // SQL reads it, and PostgreSQL reads no JSON with the character 0.
+    const reason = resolution.reason.replaceAll('\0', '\u{fffd}')
+    return (await this.#continue.resolve.run(JSON.stringify({ ...resolution, reason }), runId)).changes === 1
   }
 
   /** Takes that back. False where the run is not resolved. */

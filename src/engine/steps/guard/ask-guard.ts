@@ -223,8 +223,9 @@ export async function prepareDelete(
     before,
   }: { key: string; target: string; required: FileState | null; before: FileBefore | null },
 ): Promise<void> {
-  await refuseStopped(pass, target)
   if (before !== null && !isWhole(required)) await pass.journal.noteSeen(key, before)
+  // Last, as the note is a commit: seconds where the database fails over.
+  await refuseStopped(pass, target)
 }
 
 async function refuseStopped(pass: Pass, target: string): Promise<void> {

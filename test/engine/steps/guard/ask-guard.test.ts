@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RunContext } from '../../../../src/author/index.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
+import type { FileEntry } from '../../../../src/core/service/file.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { createTestEngine, test } from '../../../support/test-engine.ts'
 import { define } from '../../../support/workflows.ts'
@@ -9,6 +10,10 @@ import { filesOf } from '../../support/files-in-runs.ts'
 const service = 'storage_a' as const
 const entry = (id: string) => ({ service, id, type: 'file', path: `/${id}`, size: 1, modifiedAt: null }) as never
 
+interface HookedOptions {
+  beforeSend: () => Promise<void>
+  onSeen: (entry: FileEntry) => void
+}
 type Act = (context: RunContext, sent: (what: string) => void) => Promise<unknown>
 
 const deleteOne: Act = ({ files }) => files.delete({ service, id: 'a' })
@@ -44,6 +49,31 @@ test.each([
   for (let pass = 0; pass < 3 && run.status !== 'completed'; pass++) run = await engine.advance(run.id, '10m')
   expect(run.status).toBe('completed')
   expect(log).toEqual(['no answer', 'no answer', 'granted', ...sent])
+})
+
+test('a stop that comes while the store notes how the delete found its file holds the request', async ({ engine }) => {
+  const sent: string[] = []
+  const all = { kind: 'all', name: '', actor: 'ada', reason: 'wrong file' } as const
+  const client = filesOf({
+    delete: async ({ id }: { id: string }, { beforeSend, onSeen }: HookedOptions) => {
+      onSeen(entry(id))
+      await beforeSend()
+      sent.push(id)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  const noteSeen: Store['noteSeen'] = async (...given) => {
+    await engine.store.stopEffects({ ...all, since: engine.clock.now() })
+    return engine.store.noteSeen(...given)
+  }
+  const careless = define('careless', { on: 'file.created' }, (context) => deleteOne(context, () => {}))
+  await engine.start([careless], { store: { ...engine.store, noteSeen }, filesFor: client })
+  const run = await engine.run('careless')
+  expect(run).toMatchObject({
+    status: 'waiting',
+    reason: expect.stringContaining('all effects are stopped: wrong file'),
+  })
+  expect(sent).toEqual([])
 })
 
 test('a delete whose size is limited does not begin while nobody can tell the size', async ({ engine }) => {

@@ -138,6 +138,8 @@ export class App {
     // Before the mode is settled: of two processes that start at once, one sees the other.
     await beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     if (this.#engine) await this.#startEngine(this.#engine, receiverUrl)
+    // It may have the anchors of workers on other machines.
+    else if (schedule) await this.#stopRestored(this.clock.now())
     if (schedule) {
       scheduler.start()
       pruner.start()

@@ -103,6 +103,22 @@ describeStores((test, open) => {
     expect((await store.listEffects({ limit: 1 }))[0]).toMatchObject({ operation: 'restored', actor: 'cli:ada' })
   })
 
+  test('a restoration that is named late explains the anchors whose numbers have been given again', async ({
+    store,
+  }) => {
+    await deleteFiles(store, ['a'])
+    await seal(store)
+    const lost = anchorOf({ number: 2, last: 40, mac: 'ab'.repeat(32) }, NOW + HOUR)
+    await deleteFiles(store, ['b'])
+    await seal(store, NOW + 2 * HOUR)
+    expect(await verifyLedger(store, { anchors: [lost] })).toMatchObject({ faultCount: 1 })
+    const { number } = await store.noteRestored({ actor: 'cli:ada', reason: 'a broken disk', now: NOW + 3 * HOUR })
+    expect(number).toBe(3)
+    expect(await verifyLedger(store, { anchors: [lost] })).toMatchObject({ passed: true, faults: [] })
+    const later = { ...lost, at: NOW + 2.5 * HOUR }
+    expect(await verifyLedger(store, { anchors: [later] })).toMatchObject({ faultCount: 1 })
+  })
+
   test('rows go by the age of their seals, the chain says which, and stays whole at each moment', async ({ store }) => {
     for (const [n, name] of ['a', 'b', 'c'].entries()) {
       await deleteFiles(store, [name, `${name}2`])

@@ -1,6 +1,7 @@
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { formatAnchor } from '../../src/core/safety/ledger/anchor.ts'
 import { asOperator } from '../../src/core/store/as-operator.ts'
 import { backUp } from '../../src/project/data-dir/maintain-database.ts'
 import { haveStatus } from '../support/await-runs.ts'
@@ -17,7 +18,8 @@ const BY = { actor: 'cli:ada', role: 'owner', from: 'here', reason: 'the disk wa
 test('a backup in the place of the database deletes nothing again, until a person says that it may', async () => {
   const staging = await openStaging(TIDY)
   const listFiles = () => staging.listFiles().flatMap(({ path, size }) => (size === null ? [] : [path]))
-  const start = () => staging.start('live', { anchorFile: join(staging.dataDir, 'effects.anchors') })
+  const anchorFile = join(staging.dataDir, 'effects.anchors')
+  const start = (file = anchorFile) => staging.start('live', { anchorFile: file })
   const first = await start()
   await first.deliver('evt_1')
   await first.runs(haveStatus({ waiting: 1 }))
@@ -30,6 +32,9 @@ test('a backup in the place of the database deletes nothing again, until a perso
 
   for (const end of ['-wal', '-shm']) rmSync(join(staging.dataDir, `upshot.db${end}`), { force: true })
   copyFileSync(copy, join(staging.dataDir, 'upshot.db'))
+  // As on another machine, whose file has only the anchors of before.
+  const lost = join(staging.dataDir, 'lost.anchors')
+  copyFileSync(anchorFile, lost)
   await staging.sandbox.storage('storage_a').put('/in/a.txt', 'put back by its owner')
   const second = await start()
   expect(second.heard).toContainEqual({ kind: 'effects.restored', anchoredAt: expect.any(Number) })
@@ -46,6 +51,15 @@ test('a backup in the place of the database deletes nothing again, until a perso
   expect(listFiles()).toEqual([])
   await second.app.stop()
 
-  const third = await start()
+  const third = await start(lost)
   expect(await third.app.store.listStops()).toEqual([])
+})
+
+test('a scheduler alone stops all effects, because it has the anchors of workers on other machines', async () => {
+  const staging = await openStaging(TIDY)
+  const anchorFile = join(staging.dataDir, 'scheduler.anchors')
+  writeFileSync(anchorFile, formatAnchor({ seal: 9, last: 40, at: Date.now(), mac: 'ab'.repeat(32) }))
+  const { app, heard } = await staging.start('live', { anchorFile, role: 'scheduler' })
+  expect(heard).toContainEqual({ kind: 'effects.restored', anchoredAt: expect.any(Number) })
+  expect(await app.store.listStops()).toMatchObject([{ kind: 'all', reason: expect.stringContaining('backup') }])
 })

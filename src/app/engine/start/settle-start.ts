@@ -4,7 +4,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { JsonValue } from '../../../core/json.ts'
 import { LASTING_TARGET } from '../../../core/safety/audit.ts'
 import { DEFAULT_POLICY, type GuardPolicy } from '../../../core/safety/guard.ts'
-import type { Anchor } from '../../../core/safety/ledger/anchor.ts'
+import { type Anchor, isExplained } from '../../../core/safety/ledger/anchor.ts'
 import { isSameMac, type Seal } from '../../../core/safety/ledger/seal.ts'
 import { type EffectsMode, presentMode } from '../../../core/safety/stop.ts'
 import { asOperator } from '../../../core/store/as-operator.ts'
@@ -92,12 +92,12 @@ export async function stopRestored(store: RestoredStore, anchor: Anchor, now: nu
 }
 
 /** True where the chain of seals has the anchor, or a person said why it does not. */
-async function isKnown(store: Pick<Store, 'listSeals'>, { seal, mac, at }: Anchor): Promise<boolean> {
-  const [sealed] = await store.listSeals({ after: seal - 1, limit: 1 })
-  if (sealed?.number === seal && isSameMac(sealed.mac, mac)) return true
+async function isKnown(store: Pick<Store, 'listSeals'>, anchor: Anchor): Promise<boolean> {
+  const [own] = await store.listSeals({ after: anchor.seal - 1, limit: 1 })
+  if (own?.number === anchor.seal && isSameMac(own.mac, anchor.mac)) return true
   for (let after = 0; ; ) {
     const page: Seal[] = await store.listSeals({ after, limit: SEALS_A_PAGE })
-    if (page.some((each) => each.kind === 'restored' && each.number <= seal && at <= each.at)) return true
+    if (page.some((each) => each.kind === 'restored' && isExplained(anchor, each, own))) return true
     const last = page.at(-1)
     if (page.length < SEALS_A_PAGE || last === undefined) return false
     after = last.number

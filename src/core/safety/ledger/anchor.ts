@@ -23,6 +23,19 @@ export function anchorOf({ number, last, mac }: Pick<Seal, 'number' | 'last' | '
   return { seal: number, last, at: now, mac }
 }
 
+/**
+ * True for an anchor of a branch that ended when an older backup took its place, as `restoration`
+ * says. `own`: the chain's seal of the same number, if any. The app seals before a person names the
+ * restoration. So one that is younger than the anchor was not in the backup.
+ */
+export function isExplained(
+  { seal, at }: Anchor,
+  restoration: Pick<Seal, 'number' | 'at'>,
+  own: Pick<Seal, 'at'> | undefined,
+): boolean {
+  return at <= restoration.at && (restoration.number <= seal || (own !== undefined && at <= own.at))
+}
+
 /** One line of JSON, without its end. */
 export function formatAnchor({ seal, last, at, mac }: Anchor): string {
   return JSON.stringify({ seal, last, at: new Date(at).toISOString(), mac })

@@ -2,7 +2,7 @@ import { isoTime } from '../../time.ts'
 import type { EffectRecord } from '../effect.ts'
 import { type GrantReads, VerifiedGrants } from '../votes/verified-grants.ts'
 import { VerifiedVotes, type VoteReads, type VoteSigner } from '../votes/verified-votes.ts'
-import type { Anchor } from './anchor.ts'
+import { type Anchor, isExplained } from './anchor.ts'
 import { RowQueue } from './row-queue.ts'
 import { digestRows, isErasedBy, isSameMac, macOf, readErased, type Seal, type SealKey } from './seal.ts'
 
@@ -117,7 +117,7 @@ class ChainCheck {
   readonly #keys: ReadonlyMap<number, SealKey['secret']>
   readonly #anchors = new Map<number, Anchor[]>()
   /** Anchors that the chain does not have, until a restoration explains them. */
-  readonly #missed: { anchor: Anchor; fault: string }[] = []
+  readonly #missed: { anchor: Anchor; own?: Seal; fault: string }[] = []
   #before: Seal | null = null
 
   constructor(keys: ReadonlyMap<number, SealKey['secret']>, anchors: readonly Anchor[]) {
@@ -149,7 +149,9 @@ class ChainCheck {
     for (const anchor of [...this.#anchors.values()].flat()) {
       this.#missed.push({ anchor, fault: `the chain ends at seal ${end}, before the ${nameAnchor(anchor)}` })
     }
-    const open = this.#missed.filter(({ anchor }) => !this.#isExplained(anchor))
+    const open = this.#missed.filter(
+      ({ anchor, own }) => !this.restored.some(({ seal, at }) => isExplained(anchor, { number: seal, at }, own)),
+    )
     this.faults.push(...open.map(({ fault }) => fault))
   }
 
@@ -163,14 +165,14 @@ class ChainCheck {
   #checkAnchors(seal: Seal): void {
     for (const anchor of this.#anchors.get(seal.number) ?? []) {
       if (anchor.mac === seal.mac && anchor.last === seal.last) this.anchored = anchor
-      else this.#missed.push({ anchor, fault: `seal ${seal.number} is another one than in the ${nameAnchor(anchor)}` })
+      else
+        this.#missed.push({
+          anchor,
+          own: seal,
+          fault: `seal ${seal.number} is another one than in the ${nameAnchor(anchor)}`,
+        })
     }
     this.#anchors.delete(seal.number)
-  }
-
-  /** True for an anchor of a branch that ended when an older backup took its place. */
-  #isExplained({ seal, at }: Anchor): boolean {
-    return this.restored.some((each) => each.seal <= seal && at <= each.at)
   }
 }
 

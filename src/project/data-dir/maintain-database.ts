@@ -139,8 +139,8 @@ async function checkSeals(config: Place, file?: string) {
     return { passed, found: faults.slice(0, 3).join('; ') || 'ok' }
   } catch (error) {
     if (!(error instanceof UpshotError) || error.code !== 'invalid_config') throw error
-    const found = 'not compared: its key is another one than that of the project'
-    return { passed: file !== undefined, found }
+    if (file === undefined) return { passed: false, found: error.message }
+    return { passed: true, found: 'not compared: its key is another one than that of the project' }
   }
 }
 

@@ -220,13 +220,13 @@ test('doctor fails a port in use, and ignores the sandbox ports if no sandbox st
 test('a lost key is told by the doctor and by what would need it, and no command makes a new one', async () => {
   const { dataDir, store, cli } = await openTestProject()
   await store.addApprover({ name: 'anna', publicKey: opensslPair().publicKey, roles: [], addedAt: 1, removedAt: null })
+  await cli('effects', 'anchor')
   await store.close()
   const key = join(dataDir, 'secret.key')
   rmSync(key)
-  expect(pick((await cli('doctor')).json.data.findings, 'key file')).toMatchObject({
-    level: 'fail',
-    found: `${key} is missing`,
-  })
+  const { findings } = (await cli('doctor')).json.data
+  expect(pick(findings, 'key file')).toMatchObject({ level: 'fail', found: `${key} is missing` })
+  expect(pick(findings, 'database')?.found).toContain('The key of this database is missing')
   expect((await cli('runs', 'list')).exit).toBe(0)
   for (const words of ['endpoints list', 'endpoints rotate main', 'endpoints add new', 'db reseal --yes']) {
     const { json } = await cli(...words.split(' '))

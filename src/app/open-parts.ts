@@ -202,7 +202,8 @@ export function watchFullDisk({ notices, clock }: { notices: Pick<NoticeBus, 'su
   })
   return () => {
     const ageMs = clock.now() - refusedAt
-    if (ageMs >= FULL_FOR_MS) return
+    // Less than 0 ms after the clock was set back.
+    if (ageMs < 0 || ageMs >= FULL_FOR_MS) return
     throw new Error(`the disk of the database is full: a delivery found no room ${Math.ceil(ageMs / 1_000)} s ago`)
   }
 }

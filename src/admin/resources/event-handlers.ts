@@ -173,7 +173,11 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
     async 'POST /events'({ body, caller, record, now, signal, onceKey }) {
       const endpoint = await requireEndpoint(store, body.endpoint)
       if (surroundings.keeperOf(endpoint) !== 'sandbox') requireAdmin(caller, endpoint.name)
-      const { id = nameEvent(onceKey, caller, now), type, created = isoTime(now), data } = body
+      const { id = nameEvent(onceKey, caller, now), type, data } = body
+      // A repeat whose first answer was lost is a duplicate: it has the time of what was saved.
+      const known = onceKey === null ? [] : await store.findEvents(id)
+      const saved = known.find(({ account }) => account === endpoint.account)
+      const { created = isoTime(saved?.createdAt ?? now) } = body
       const event = parseEvent({ id, type, created, data })
       await record(id, { type, endpoint: endpoint.name })
       const verdict = await surroundings.sendEvent(event, endpoint, signal)

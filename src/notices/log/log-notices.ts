@@ -1,5 +1,5 @@
 import type { Notice } from '../../core/notices.ts'
-import { type Clock, systemClock } from '../../core/time.ts'
+import { after, type Clock, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
 import { type LogStream, openLogStream } from './log-stream.ts'
 import { type LineLevel, type LogLine, planDropped, planLogLine, planRepetition } from './plan-log-line.ts'
@@ -114,7 +114,7 @@ class LineLimit {
     const shared = this.#windows.size >= MAX_KEYS ? 'others' : key
     const taken = this.#windows.get(shared)
     if (taken) return taken
-    const cancel = this.#clock.at(this.#clock.now() + windowMs, () => this.#close(shared))
+    const cancel = after(this.#clock, windowMs, () => this.#close(shared))
     const window = { first, left: lines, withheld: 0, cancel }
     this.#windows.set(shared, window)
     return window

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
+import { UpshotError } from '../../../src/core/errors.ts'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { incoming } from '../../support/fixtures.ts'
+import { openTestStore } from '../../support/test-store.ts'
 import { startConsole, testSurroundings } from '../support/start-console.ts'
 
 test('a repeated Idempotency-Key gets the first answer for 24 h, and nothing is done twice', async () => {
   const surroundings = testSurroundings()
   const { store, clock, ask } = await startConsole({ surroundings })
-  const { planEndpoint } = await import('../../../src/core/incoming/endpoint.ts')
   await store.addEndpoint(planEndpoint({ name: 'main' }, clock.now()))
   const send = async (key: string, type = 'invoice.paid') => {
     const headers = { 'idempotency-key': key }
@@ -22,6 +25,28 @@ test('a repeated Idempotency-Key gets the first answer for 24 h, and nothing is 
   clock.advance('24h')
   expect((await send('a-key')).status).toBe(200)
   expect(surroundings.sent).toHaveLength(3)
+})
+
+test('an event that was saved before its answer was lost is sent again as it was', async () => {
+  const surroundings = testSurroundings()
+  const store = openTestStore()
+  const bodies: unknown[] = []
+  surroundings.sendEvent = async (event) => {
+    bodies.push(event)
+    if (bodies.length > 1) return 'duplicate'
+    await store.saveDelivery(incoming(event.id, { body: JSON.stringify(event) }))
+    throw new UpshotError('service_failed', 'The answer was lost.')
+  }
+  const { clock, ask } = await startConsole({ surroundings, store })
+  await store.addEndpoint(planEndpoint({ name: 'main' }, clock.now()))
+  const send = async () => {
+    const headers = { 'idempotency-key': 'a-key' }
+    return (await ask('/events', { method: 'POST', headers, body: '{"type":"invoice.paid","data":{}}' })).status
+  }
+  expect(await send()).toBe(502)
+  clock.advance('1m')
+  expect(await send()).toBe(200)
+  expect(bodies[1]).toEqual(bodies[0])
 })
 
 test('a caller has 120 actions a minute', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planCron } from '../../../src/core/service/plan-schedule.ts'
+import { planCron, planOnce } from '../../../src/core/service/plan-schedule.ts'
 import { isoTime } from '../../../src/core/time.ts'
 import { startConsole } from '../support/start-console.ts'
 
@@ -32,4 +32,21 @@ test('a moment is one to come until each account of its schedule has its tick', 
   for (const account of ['shop', 'lab']) await record(account, 1)
   await record('shop', 2)
   expect((await get('/schedules')).items).toMatchObject([{ next: [2, 3, 4, 5, 6].map(after) }])
+})
+
+test('events that are to be sent leave the ticks of others in the overview', async () => {
+  const { get, store, clock } = await startConsole()
+  const now = clock.now()
+  const made = { owner: 'person', madeBy: 'cli:ann', input: null } as const
+  await store.addSchedule(
+    { ...made, id: 'sch_9', name: 'daily', workflow: 'count', plan: planCron('0 0 * * *', {}) },
+    now,
+  )
+  const [due] = await store.listDueSchedules(now, { limit: 1 })
+  await store.lookAtSchedule('sch_9', { version: due?.version ?? 0, nextAt: now + 12 * 60 * MINUTE }, now)
+  for (let index = 0; index < 6; index++) {
+    const sent = { id: `sch_${index}`, name: `evt_${index}`, workflow: null, plan: planOnce(now + MINUTE, {}) }
+    await store.addSchedule({ ...made, ...sent, input: '{}' }, now)
+  }
+  expect((await get('/overview')).upNext).toMatchObject(Array(5).fill({ schedule: 'daily' }))
 })

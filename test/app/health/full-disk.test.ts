@@ -22,4 +22,7 @@ test('a delivery without room on the disk is told for half a minute, and other r
   expect(requireRoom).toThrow('1 s ago')
   clock.advance(FULL_FOR_MS)
   expect(requireRoom).not.toThrow()
+  refuse('database_full')
+  clock.set(1_000_000)
+  expect(requireRoom).not.toThrow()
 })

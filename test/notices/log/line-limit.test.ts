@@ -1,16 +1,15 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { NoticeOf } from '../../../src/core/notices.ts'
-import { ManualClock } from '../../../src/core/time.ts'
+import { type Clock, ManualClock, systemClock } from '../../../src/core/time.ts'
 import { jsonLines } from '../../../src/notices/log/json-lines.ts'
 import { logNotices } from '../../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
 import { NOTICES, NOW } from '../support/notices.ts'
 
-function openLog() {
+function openLog<Time extends Clock>(clock: Time) {
   const lines: string[] = []
   const bus = createNoticeBus()
-  const clock = new ManualClock(NOW)
   const log = logNotices(bus, { level: 'info', lines: jsonLines(clock), destination: collectLog(lines), clock })
   return { bus, clock, log, read: () => lines.splice(0).map((line) => JSON.parse(line)) }
 }
@@ -25,7 +24,7 @@ const refused = (part: Partial<NoticeOf<'delivery.received'>> = {}): NoticeOf<'d
 })
 
 test('a flood of refusals is ten lines, then one line with their number every ten seconds', () => {
-  const { bus, clock, read } = openLog()
+  const { bus, clock, read } = openLog(new ManualClock(NOW))
   for (let n = 0; n < 5_000; n++) bus.publish(refused({ delivery: `dlv_${n}` }))
   expect(read()).toHaveLength(10)
   clock.advance('10s')
@@ -46,7 +45,7 @@ test('a flood of refusals is ten lines, then one line with their number every te
 })
 
 test('refusals with another reason or of another endpoint have lines of their own, and accepted ones all', () => {
-  const { bus, read } = openLog()
+  const { bus, read } = openLog(new ManualClock(NOW))
   for (let n = 0; n < 11; n++) {
     bus.publish(refused())
     bus.publish(refused({ endpoint: 'end_2' }))
@@ -57,7 +56,7 @@ test('refusals with another reason or of another endpoint have lines of their ow
 })
 
 test('a fault that many parts meet is told once, and its number after a minute', () => {
-  const { bus, clock, read } = openLog()
+  const { bus, clock, read } = openLog(new ManualClock(NOW))
   const { error } = NOTICES.fault
   for (let n = 0; n < 300; n++) bus.publish({ kind: 'fault', where: `run run_${n}`, error })
   bus.publish({ kind: 'fault', where: 'the heartbeat', error: { ...error, message: 'another one' } })
@@ -67,9 +66,21 @@ test('a fault that many parts meet is told once, and its number after a minute',
 })
 
 test('reasons that a stranger invents share one sum once there are 200', () => {
-  const { bus, log, read } = openLog()
+  const { bus, log, read } = openLog(new ManualClock(NOW))
   for (let n = 0; n < 1_000; n++) bus.publish(refused({ facts: { reason: `reason ${n}` } }))
   expect(read()).toHaveLength(200 + 10)
   void log.end()
   expect(read()).toMatchObject([{ count: 790 }])
+})
+
+test('a clock that is set back holds up no line', () => {
+  vi.useFakeTimers({ now: NOW })
+  onTestFinished(() => void vi.useRealTimers())
+  const { bus, read } = openLog(systemClock)
+  const fault = NOTICES.fault
+  bus.publish(fault)
+  bus.publish(fault)
+  vi.setSystemTime(NOW - 3_600_000)
+  vi.advanceTimersByTime(60_000)
+  expect(read()).toMatchObject([{}, { count: 1 }])
 })

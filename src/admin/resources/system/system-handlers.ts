@@ -17,6 +17,8 @@ const DAY_MS = 86_400_000
 const MAX_APPROVALS = 100
 /** Ticks that are listed ahead. */
 const MAX_NEXT = 5
+/** Schedules that are looked at for them. Those that send an event have no ticks. */
+const MAX_SCHEDULES = 50
 
 /** The overview, and the state of the processes and the database. */
 export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYSTEM_ROUTES> {
@@ -93,10 +95,10 @@ async function readAlerts({ store, surroundings }: ResourceParts) {
 
 async function readPlans(parts: ResourceParts, now: number) {
   const { store } = parts
-  const schedules = await store.listSchedules({ limit: MAX_NEXT, order: 'next' })
-  const next = schedules.map(async (schedule) => {
+  const schedules = await store.listSchedules({ limit: MAX_SCHEDULES, order: 'next' })
+  const ticking = schedules.flatMap(({ workflow, ...rest }) => (workflow === null ? [] : [{ ...rest, workflow }]))
+  const next = ticking.slice(0, MAX_NEXT).map(async (schedule) => {
     const { name, workflow } = schedule
-    if (workflow === null) return []
     const moments = await listNextTicks(parts, schedule, { now, count: MAX_NEXT })
     return moments.map((moment) => ({ schedule: name, workflow, moment }))
   })

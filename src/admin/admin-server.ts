@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { UpshotError } from '../core/errors.ts'
-import type { Health } from './ports/health.ts'
+import { type Health, PROCESS_HEADER } from './ports/health.ts'
 
 // Imported, this module would load all of undici. See decision 67.
 const { createServer } = process.getBuiltinModule('node:http')
@@ -53,6 +53,7 @@ export class AdminServer {
 
   async #answerReadiness(health: Health, response: ServerResponse): Promise<void> {
     const report = await health.check()
+    response.setHeader(PROCESS_HEADER, process.pid)
     // A kept-alive connection would delay a stop that has begun.
     if (!this.#server.listening) response.setHeader('Connection', 'close')
     answer(response, report.ready ? 200 : 503, report)

@@ -7,6 +7,9 @@ export interface HealthReport {
   warnings: string[]
 }
 
+/** Header of `/readyz` with the id of its process, which tells apps apart that had one address. */
+export const PROCESS_HEADER = 'X-Upshot-Process'
+
 const CHECK_WITHIN_MS = 6_000
 
 /** Resolves when all is well; rejects with an error that says what is wrong. */

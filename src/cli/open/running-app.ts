@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PROCESS_HEADER } from '../../admin/ports/health.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveProbeKey } from '../../core/incoming/probe-mark.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -29,6 +30,9 @@ export async function askRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Promi
   if (runtime === null) return 'no process runs on this data directory'
   try {
     const response = await fetch(`${runtime.admin}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+    // After a crash, the app of another project may have its address.
+    const pid = response.headers.get(PROCESS_HEADER) ?? String(runtime.pid)
+    if (pid !== String(runtime.pid)) return `process ${runtime.pid} has ended without a stop`
     const { ready, checks } = readiness.parse(await response.json())
     return { ...runtime, isReady: ready, checks }
   } catch (error) {

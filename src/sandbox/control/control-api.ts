@@ -84,7 +84,9 @@ type Routes = Record<`${Method} ${string}`, Route>
 function controlRoutes(parts: SandboxParts, origins: () => { api: string; download: string }): Routes {
   const { clock } = parts
   return {
-    'GET /health': () => ({ status: 'ok', url: `${origins().api}/v1`, now: clock.now(), clock: clock.mode }),
+    'GET /health': () => {
+      return { status: 'ok', url: `${origins().api}/v1`, now: clock.now(), clock: clock.mode, pid: process.pid }
+    },
     'GET /state': () => describeState(parts, origins()),
     ...routesOfAccount(parts),
     ...routesOfActivity(parts),

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { StorageName } from '../../core/service/storage.ts'
@@ -65,17 +65,22 @@ export class Snapshots {
   /** Names of the snapshots, sorted. */
   list(): string[] {
     const dir = join(this.#parts.dir, 'snapshots')
-    return existsSync(dir) ? readdirSync(dir).sort() : []
+    const names = existsSync(dir) ? readdirSync(dir) : []
+    // A crash may have left the draft of one.
+    return names.filter((name) => snapshotName.safeParse(name).success).sort()
   }
 
   /** Saves a snapshot; replaces one of the same name. */
   async save(name: string): Promise<void> {
     const dir = this.#dirOf(name)
     await this.#stopActivity()
+    const draft = `${dir}.new`
+    rmSync(draft, { recursive: true, force: true })
+    mkdirSync(draft, { recursive: true })
+    this.#parts.db.prepare('VACUUM INTO ?').run(join(draft, 'sandbox.db'))
+    for (const storage of this.#ownStorages()) cpSync(storage.dir, join(draft, storage.name), { recursive: true })
     rmSync(dir, { recursive: true, force: true })
-    mkdirSync(dir, { recursive: true })
-    this.#parts.db.prepare('VACUUM INTO ?').run(join(dir, 'sandbox.db'))
-    for (const storage of this.#ownStorages()) cpSync(storage.dir, join(dir, storage.name), { recursive: true })
+    renameSync(draft, dir)
   }
 
   /** Restores a snapshot. Throws `not_found`. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -60,4 +60,17 @@ test('a reset clears everything, but never a directory that the sandbox did not 
 test("a snapshot's name cannot lead out of the folder of snapshots", async ({ sandbox }) => {
   await expect(sandbox.snapshots.save('../outside')).rejects.toThrow()
   await expect(sandbox.snapshots.restore('missing')).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a snapshot that cannot be saved to its end leaves the one before', async ({ sandbox }) => {
+  const storage = sandbox.storage('storage_a')
+  await storage.put('/kept.txt', 'bytes')
+  await sandbox.snapshots.save('first')
+  renameSync(storage.dir, `${storage.dir}-away`)
+  await expect(sandbox.snapshots.save('first')).rejects.toThrow('ENOENT')
+  expect(sandbox.snapshots.list()).toEqual(['first'])
+  renameSync(`${storage.dir}-away`, storage.dir)
+  await storage.remove('/kept.txt')
+  await sandbox.snapshots.restore('first')
+  expect(storage.list()).toMatchObject([{ path: '/kept.txt' }])
 })

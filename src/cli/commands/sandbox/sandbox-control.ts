@@ -31,8 +31,8 @@ const HEALTH_WITHIN_MS = 5_000
 
 /** The chosen sandbox. Throws `not_running`, or `invalid_request` if it is another server. */
 export async function findSandbox(project: Project, choice: SandboxChoice): Promise<SandboxControl> {
-  const { origin, belongsToApp } = await locate(project, choice)
-  await checkHealth(origin)
+  const { origin, belongsToApp, pid } = await locate(project, choice)
+  await checkHealth(origin, pid)
   const call = async (method: string, path: string, body?: RequestBody) => {
     const answered = await askSandbox(origin, { method, path, body })
     if (belongsToApp && method !== 'GET') await recordChange(project, method, path)
@@ -58,18 +58,18 @@ function recordChange(project: Project, method: string, path: string): Promise<v
 async function locate(
   project: Project,
   { url, dir }: SandboxChoice,
-): Promise<{ origin: string; belongsToApp: boolean }> {
+): Promise<{ origin: string; belongsToApp: boolean; pid?: number }> {
   if (url !== undefined) return { origin: parseOrigin(url), belongsToApp: false }
-  if (dir !== undefined) return { origin: readOrigin(resolve(dir)), belongsToApp: false }
+  if (dir !== undefined) return { ...requireFile(resolve(dir)), belongsToApp: false }
   const config = await project.load({}, { isSandbox: true })
   const app = await findRunningApp(config)
   if (app?.sandbox) return { origin: app.sandbox.origin, belongsToApp: true }
-  return { origin: readOrigin(join(config.dataDir, 'sandbox')), belongsToApp: false }
+  return { ...requireFile(join(config.dataDir, 'sandbox')), belongsToApp: false }
 }
 
-function readOrigin(dir: string): string {
+function requireFile(dir: string): SandboxFacts {
   const found = readSandboxFile(dir)
-  if (found !== null) return found.origin
+  if (found !== null) return found
   throw notRunning(`No sandbox is running on ${dir}.`)
 }
 
@@ -80,10 +80,10 @@ function parseOrigin(text: string): string {
   })
 }
 
-/** Checks that a sandbox answers: an old address may belong to another program now. */
-async function checkHealth(origin: string): Promise<void> {
+/** Checks that the sandbox answers: an old address may be that of another program by now. */
+async function checkHealth(origin: string, pid: number | undefined): Promise<void> {
   const url = `${origin}/_sandbox/health`
-  const health = z.object({ data: z.object({ status: z.literal('ok'), clock: z.string() }) })
+  const health = z.object({ data: z.object({ status: z.literal('ok'), pid: z.int().optional() }) })
   let reply: Response
   try {
     reply = await fetch(url, { signal: AbortSignal.timeout(HEALTH_WITHIN_MS), redirect: 'manual' })
@@ -91,7 +91,10 @@ async function checkHealth(origin: string): Promise<void> {
     throw notRunning(`No sandbox answers at ${origin}.`)
   }
   const answered = health.safeParse(await reply.json().catch(() => null))
-  if (reply.ok && answered.success) return
+  if (reply.ok && answered.success) {
+    if (pid === undefined || (answered.data.data.pid ?? pid) === pid) return
+    throw notRunning(`The sandbox of this folder has ended, and at ${origin} is another one.`)
+  }
   throw new UpshotError(
     'invalid_request',
     `The server at ${origin} is not a sandbox, or does not accept this host name.`,

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { writeSandboxFile } from '../../../../src/cli/commands/sandbox/sandbox-control.ts'
+import { askRunningApp } from '../../../../src/cli/open/running-app.ts'
 import { isoTime } from '../../../../src/core/time.ts'
 import { OPEN_STATE, storedLimits } from '../../../../src/files/limit/limiter-store.ts'
 import { Secret } from '../../../../src/files/secret.ts'
@@ -44,6 +46,24 @@ test('status fails where no process runs, and does not trust one that crashed', 
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
+})
+
+test('another app at the address of one that crashed is not taken for it, nor is its sandbox', async () => {
+  const { dataDir } = await openTestProject()
+  const { urls, sandbox } = await startTestApp()
+  const { receiver, admin } = urls
+  const facts = { pid: process.pid + 1, startedAt: '2026-06-01T12:00:00Z', receiver, admin }
+  const found = { baseUrl: sandbox.url, origin: sandbox.origin, apiKey: 'sk_sandbox_x' }
+  writeRuntimeFile(dataDir, { ...facts, sandbox: found })
+  const app = await askRunningApp({ dataDir })
+  expect(app).toBe(`process ${facts.pid} has ended without a stop`)
+  mkdirSync(join(dataDir, 'sandbox'))
+  writeSandboxFile(join(dataDir, 'sandbox'), { ...facts, origin: sandbox.origin })
+  expect(await runHere(dataDir, ['sandbox', 'reset', '--yes', '--json'])).toMatchObject({
+    exit: 6,
+    json: { error: { code: 'not_running', message: expect.stringContaining('is another one') } },
+  })
+  expect(sandbox.webhooks.list()).toHaveLength(1)
 })
 
 test('status says of a process that is stopped that it gives no answer', async () => {

@@ -176,8 +176,7 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       const { id = nameEvent(onceKey, caller, now), type, data } = body
       // A repeat whose first answer was lost is a duplicate: it has the time of what was saved.
       const known = onceKey === null ? [] : await store.findEvents(id)
-      const saved = known.find(({ account }) => account === endpoint.account)
-      const { created = isoTime(saved?.createdAt ?? now) } = body
+      const { created = isoTime(known.find(({ account }) => account === endpoint.account)?.createdAt ?? now) } = body
       const event = parseEvent({ id, type, created, data })
       await record(id, { type, endpoint: endpoint.name })
       const verdict = await surroundings.sendEvent(event, endpoint, signal)
@@ -194,17 +193,15 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
     },
     async 'POST /events/replay'(call) {
       const { body, caller, operator, now } = call
-      const { filter, workflows, perSecond } = body
-      const search = readSearch(filter, caller, now)
+      const search = readSearch(body.filter, caller, now)
       if (Object.keys(search).length === 0) {
         throw refuse('A filter that selects every event is refused.', 'Name a type, a path or a time.')
       }
-      for (const workflow of workflows ?? []) await requireWorkflow(store, workflow)
-      const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)
-      const id = newId('opr', now)
-      const frozen = { ...search, until: Math.min(search.until ?? now, now) }
-      const started = { id, operator, perSecond, createdAt: now }
-      const plan = { ...started, kind: 'replay', filter: frozen, routes } as const
+      for (const workflow of body.workflows ?? []) await requireWorkflow(store, workflow)
+      const routes = pickRoutes((await store.listRoutes()) ?? [], body.workflows)
+      const filter = { ...search, until: Math.min(search.until ?? now, now) }
+      const started = { id: newId('opr', now), operator, perSecond: body.perSecond, createdAt: now }
+      const plan = { ...started, kind: 'replay', filter, routes } as const
       return startOperation(parts, plan, call)
     },
     async 'POST /events/:id/replay'({ params, body, caller, writes, now }) {
@@ -216,9 +213,8 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       if (unknown.length > 0 || workflows.length === 0) throw describeUnfit(event, unknown, known)
       if (body.isDryRun) return { event: event.id, workflows, runs: [] }
       const ids = await writes.replayEvent(event, workflows, now)
-      const runs = await Promise.all(ids.map((id) => store.findRun(id)))
-      const found = runs.filter((run) => run !== null)
-      return { event: event.id, workflows, runs: await describeRuns(store, found, caller) }
+      const runs = (await Promise.all(ids.map((id) => store.findRun(id)))).filter((run) => run !== null)
+      return { event: event.id, workflows, runs: await describeRuns(store, runs, caller) }
     },
   }
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import type { Store } from '../../../src/core/store/store.ts'
-import { arrive, askAdmission, concurrency, throttle } from '../../contract/support/ask-admission.ts'
+import { arrive, askAdmission, concurrency, debounce, throttle } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { claimLease } from '../../contract/support/waiting-runs.ts'
 import { wordOf } from '../../contract/support/word-of.ts'
@@ -134,6 +134,20 @@ test('a run goes on to the gate where another process has put it before it saw t
   await awaitBlocked(session)
   await session.query('COMMIT')
   expect(await asked).toMatchObject({ kind: 'admitted' })
+})
+
+test('a run that gathers does not wait for one that joins it and waits for its row', async () => {
+  const { one, session } = await openTwo()
+  const gathering = await arrive(one, 'evt_1')
+  await session.query('BEGIN')
+  await session.query(
+    `SELECT pg_advisory_xact_lock(hashtextextended('["fold","follow-up","a"] ' || current_schema(), 0))`,
+  )
+  const asked = askAdmission(one, gathering, { fold: debounce })
+  await awaitBlocked(session)
+  await session.query('SELECT 1 FROM work WHERE run_id = $1 FOR UPDATE NOWAIT', [gathering.lease.runId])
+  await session.query('COMMIT')
+  expect(await asked).toMatchObject({ kind: 'queued' })
 })
 
 test('a yes that comes while its step gives up is refused as too late', async () => {

@@ -59,6 +59,7 @@ export class Admission extends JoinedTable<{
     >(`WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
            UNION SELECT (SELECT parent_run FROM run WHERE id = above.id) FROM above WHERE id IS NOT NULL)
          SELECT 1 FROM above WHERE id = ?`),
+    workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
     setFolded: this.db.prepare('UPDATE work SET folded = ? WHERE run_id = ?'),
     // Index: outcome_folded, once per level.
     folded: this.db.pluck<[string[]], string>(
@@ -86,6 +87,7 @@ export class Admission extends JoinedTable<{
    * goes to the first run in line in the commit that frees it.
    */
   async admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
+    if (plan.fold && !plan.hasStarted) await this.#lockFold(lease, plan.fold)
     const run = await this.#runs.find.get(lease)
     if (!run) throw describeStale(lease)
     if (plan.tags) await this.parts.annotations.saveTags(run.id, plan.tags)
@@ -102,6 +104,11 @@ export class Admission extends JoinedTable<{
       verdict: await this.#enterGates(run, { ...plan, gates, mayStart: true }, { now, hasStarted }),
       canceled: [],
     }
+  }
+
+  /** Before the row of the run: it may be the one that gathers, which others lock behind this. */
+  async #lockFold({ runId }: Lease, { key }: Fold): Promise<void> {
+    await this.db.lock(['fold', (await this.#runs.workflowOf.get(runId)) ?? '', key])
   }
 
   /** A run without limits: it has no gate later either, so that its row is that of any such run. */
@@ -204,7 +211,6 @@ export class Admission extends JoinedTable<{
 
   /** Gathers, or joins the run that gathers; null when this run has gathered all its events. */
   async #join(run: Applicant, fold: Fold, wakeAt: number | null, now: number): Promise<AdmissionVerdict | null> {
-    await this.db.lock(['fold', run.workflow, fold.key])
     const open = await this.#gatherings.find.get(run.workflow, fold.key)
     if (open?.runId === run.id) return await this.#keepGathering(run, fold, open, now)
     if (run.folded !== null) {

@@ -30,7 +30,7 @@ export async function lookAtSecrets(
     const usedAt = await readLastUse(store, endpoint)
     if (usedAt === null) continue
     const about = { endpointId: endpoint.id, verdicts: ['bad_signature'], since: usedAt + USE_MS } as const
-    const failures = await store.listDeliveries({ ...about, limit: Math.max(MAX_FAILURES, over + 1) })
+    const failures = await store.listDeliveries({ ...about, limit: Math.max(MAX_FAILURES, Math.floor(over) + 1) })
     if (failures.length <= over) continue
     const title = `signatures of the endpoint ${endpoint.name} fail: its secret may have changed`
     sightings.push({ ...describe(endpoint, title), at: now, count: failures.length })

@@ -15,9 +15,10 @@ import { openDatabase } from '../../store/sqlite/database/open-database.ts'
 import { type Backup, backupDatabase, describeNoBackup } from '../../store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/verify-ledger-file.ts'
+import { describeLostKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
-import { databaseFile } from './data-files.ts'
-import { postgresOptions, readKey, storeOptions } from './open-store.ts'
+import { databaseFile, vaultKeyFile } from './data-files.ts'
+import { isKeyLost, postgresOptions, readKey, storeOptions } from './open-store.ts'
 
 export { describeNoBackup, type MigrationForecast }
 
@@ -153,6 +154,8 @@ export async function verifyLedger(
   file: string | undefined,
   { anchors, onProgress }: LedgerCheck,
 ): Promise<LedgerReport> {
+  // Without it, approvers of a ledger that has no seal yet would look like forged ones.
+  if (isKeyLost(config)) throw describeLostKey(vaultKeyFile(config))
   if (file !== undefined || !config.database) {
     return verifyLedgerFile(file ?? databaseFile(config), readKey(config), { anchors, onProgress })
   }

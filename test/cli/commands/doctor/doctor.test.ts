@@ -220,7 +220,6 @@ test('doctor fails a port in use, and ignores the sandbox ports if no sandbox st
 test('a lost key is told by the doctor and by what would need it, and no command makes a new one', async () => {
   const { dataDir, store, cli } = await openTestProject()
   await store.addApprover({ name: 'anna', publicKey: opensslPair().publicKey, roles: [], addedAt: 1, removedAt: null })
-  await cli('effects', 'anchor')
   await store.close()
   const key = join(dataDir, 'secret.key')
   rmSync(key)

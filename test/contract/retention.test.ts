@@ -4,6 +4,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { lastAt, saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
+import { beginDelete } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
 import { countPrunable } from './support/count-prunable.ts'
 
@@ -43,6 +44,11 @@ async function finishRun(store: Store, eventId: string, end: 'complete' | 'fail'
   return id
 }
 
+async function claimFor(store: Store) {
+  await queueRun(store, `evt_${crypto.randomUUID()}`)
+  return (await claimNext(store)).lease
+}
+
 describeStores((test) => {
   test('pruning removes finished runs with their steps, and failed ones by their own bound', async ({ store }) => {
     const completed = await finishRun(store, 'evt_1', 'complete')
@@ -56,6 +62,22 @@ describeStores((test) => {
     expect(await pruneAll(store, 'failures')).toEqual([1])
     expect((await store.listRuns({ limit: 10 })).map(({ id }) => id)).toEqual([pending])
     expect(await store.listEvents({ limit: 10 })).toHaveLength(3)
+  })
+
+  test('pruning removes the counters of the deletes of a run, which name its folders', async ({ store }) => {
+    const run = await claimFor(store)
+    const below = (folder: string) => ({ asked: { path: `${folder}/a.pdf`, bytes: 1, modifiedAt: null } })
+    for (const key of ['a', 'b']) await beginDelete(store, run, checkpoint(key), below('/in/quint'))
+    await store.completeRun(run, 'null', NOW)
+    const kept = await claimFor(store)
+    await beginDelete(store, kept, checkpoint('c'), below('/in/other'))
+    const find = async (text: string) =>
+      (await store.findTexts({ words: { kind: 'path', text }, table: 'guard_use', after: null })).found
+    expect(await find('/in')).toHaveLength(4)
+    expect(await find('/in/quint')).toHaveLength(1)
+    expect(await pruneAll(store, 'runs', 2)).toEqual(expect.arrayContaining([1]))
+    expect(await find('/in')).toHaveLength(2)
+    expect(await find('/in/quint')).toEqual([])
   })
 
   test('pruning removes large outputs with their run, however small the slices are', async ({ store }) => {

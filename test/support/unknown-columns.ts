@@ -84,7 +84,7 @@ const PLAIN_COLUMNS: Record<string, string> = {
   effect: 'phase class account workflow run_id code approval actor outcome proof erased',
   effect_seal: 'kind digest note mac',
   effect_key: 'sealed',
-  guard_use: 'scope class',
+  guard_use: 'class',
   guard_reserved: 'run_id class storage workflow account',
   effect_stop: 'kind name actor',
   approval: 'id kind status workflow account hash role carrying',

@@ -100,9 +100,9 @@ export interface EffectSource {
   folder?: string | null
 }
 
-/** The counter of a run's deletes in a folder and below it. */
+/** The counter of a run's deletes in a folder and below it. `privacy` finds a path behind `:`. */
 function shareScope(runId: string, storage: string, folder: string): string {
-  return `run/${runId}/${storage}${folder === '/' ? '' : folder}`
+  return `run/${runId}/${storage}${folder === '/' ? '' : `:${folder}`}`
 }
 
 /** The counters of an effect. The last two kinds belong to its run alone. */

@@ -107,6 +107,11 @@ BEGIN
   WITH gone AS (DELETE FROM hook WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept) RETURNING id)
   DELETE FROM hook_answer WHERE hook IN (SELECT id FROM gone);
   DELETE FROM pruned_run WHERE run_id >= lowest AND run_id < p_upper;
+  -- The counters of their deletes go in slices: a run may have one for each of many folders.
+  INSERT INTO pruned_run SELECT DISTINCT substr(scope, 5) FROM guard_use
+    WHERE scope >= 'run/' || lowest AND scope < 'run/' || p_upper AND strpos(substr(scope, 5), '/') = 0
+      AND substr(scope, 5) <> ALL (kept)
+    ON CONFLICT DO NOTHING;
   RETURN cardinality(kept);
 END $$;
 

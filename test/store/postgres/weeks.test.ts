@@ -3,6 +3,7 @@ import { newId } from '../../../src/core/ids.ts'
 import { KEEP_ALL, type PruneBounds, type PruneKind } from '../../../src/core/store/retention.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
+import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { lastAt, saveLine } from '../../support/lines.ts'
@@ -106,6 +107,24 @@ test('a week whose runs are over goes at once, with all that belongs to them', a
   expect((await store.prune(slice)).pruned).toBe(1)
   expect(await store.findRun(failed)).toBeNull()
   expect(await store.findRun(pending)).toMatchObject({ status: 'pending' })
+})
+
+test('the counters of deletes go after the week of their runs', async () => {
+  const { store, session, ids } = await openWeeks()
+  const [gone, failed] = [await queueAt(store, 'evt_1', NOW), await queueAt(store, 'evt_2', NOW)]
+  for (const end of ['complete', 'fail'] as const) {
+    const { lease } = await claimNext(store)
+    await beginDelete(store, lease, checkpoint('a'), { asked: { path: '/in/a.pdf', bytes: 1, modifiedAt: null } })
+    if (end === 'complete') await store.completeRun(lease, 'null', NOW)
+    else await store.failRun(lease, { name: 'Error', message: '' }, NOW)
+  }
+  const counted = async () => new Set(await ids(`SELECT substr(scope, 5, 27) FROM guard_use WHERE width = 0`))
+  expect(await counted()).toEqual(new Set([gone, failed]))
+  const bounds = { ...upTo(SECOND), deliveries: null, payloads: null, failures: NOW }
+  expect(await store.pruneWeek(bounds, THIRD)).toEqual({ runs: 1, failures: 0 })
+  await store.prune({ kind: 'runs', before: SECOND, limit: 100, after: null })
+  expect(await counted()).toEqual(new Set([failed]))
+  expect((await session.query('SELECT FROM pruned_run')).rowCount).toBe(0)
 })
 
 test('a count before a prune names the weeks that go at once, with their size, and the rows in them', async () => {

@@ -130,7 +130,7 @@ export class Pruning extends JoinedTable<PrunedTables> {
       const ids = await this.#rests.list.all(limit - rows)
       if (ids.length === 0) return rows
       for (const part of this.#rests.parts) {
-        rows += (await part.run(ids, ids, limit - rows)).changes
+        rows += (await part(ids, limit - rows)).changes
         if (rows >= limit) return limit
       }
       rows += (await this.#rests.remove.run(ids)).changes
@@ -198,7 +198,17 @@ function prepareRuns(db: Connection) {
 /** Rows of pruned runs, by key. Index: primary keys; step_failure_run, hook_run. */
 function prepareRests(db: Connection) {
   const isOneOf = (column: string) => db.sql.isOneOf(column, 'text')
-  const prepare = (text: string) => db.prepare<[string[], string[], number]>(text)
+  const prepare = (text: string) => {
+    const statement = db.prepare<[string[], string[], number]>(text)
+    return (ids: string[], limit: number) => statement.run(ids, ids, limit)
+  }
+  // `0` follows `/`, behind which the scope has a storage and folders.
+  const counters = db.prepare<[string[], number]>(
+    `DELETE FROM guard_use WHERE (scope, class, width, bucket) IN
+       (SELECT scope, class, width, bucket FROM pruned_run JOIN guard_use
+          ON scope >= 'run/' || run_id AND scope < 'run/' || run_id || '0'
+        WHERE ${isOneOf('run_id')} LIMIT ?)`,
+  )
   const part = (table: string, key: string) =>
     prepare(
       `DELETE FROM ${table} WHERE ${isOneOf('run_id')} AND (run_id, ${key}) IN
@@ -224,6 +234,7 @@ function prepareRests(db: Connection) {
              JOIN hook ON hook.id = hook_answer.hook WHERE ${isOneOf('run_id')} LIMIT ?)`,
       ),
       part('hook', 'id'),
+      (ids: string[], limit: number) => counters.run(ids, limit),
     ],
   }
 }

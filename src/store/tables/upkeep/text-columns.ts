@@ -88,6 +88,13 @@ export const textTables = (bodies: keyof typeof BODIES): readonly TextTable[] =>
   { table: 'known_file', key: ['sweep', 'file'], texts: ['path'] },
   { table: 'file_finding', key: ['account', 'storage', 'file', 'type'], texts: ['path', 'entry', 'reason'] },
   {
+    // The scope of a run's deletes in a folder has its path.
+    table: 'guard_use',
+    key: ['scope', 'class', 'width', 'bucket'],
+    names: ['scope'],
+    neededBy: `(SELECT work.run_id FROM work WHERE given.width = 0 AND work.run_id = substr(given.scope, 5, 27))`,
+  },
+  {
     table: 'guard_reserved',
     key: ['run_id', 'fence', 'list', 'class', 'storage', 'folder'],
     names: ['folder'],

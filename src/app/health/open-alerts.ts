@@ -5,7 +5,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import type { Config } from '../../project/config/load-config.ts'
+import { type Config, describeFaults } from '../../project/config/load-config.ts'
 import { AlertWatch } from '../../watch/alerts/alert-watch.ts'
 import { deliverMessage, type Sending } from '../../watch/alerts/deliver-message.ts'
 import { writeMessage } from '../../watch/alerts/message.ts'
@@ -47,6 +47,7 @@ export async function testAlert(
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Sending[]> {
   const rule = findAlertRule(config, name)
+  if (config.alertFaults?.length) throw describeFaults(config.alertFaults)
   const { channels = {} } = config.alerts ?? {}
   const now = clock.now()
   const message = writeMessage(rule, [{ change: 'new', topic: testTopic(now) }], { base: dashboardOf(config), now })

@@ -18,8 +18,11 @@ export interface Project {
   readonly configFile: string | undefined
   /** Whether a server is named, for a command with a way of its own there. */
   isFar(): Promise<boolean>
-  /** Loads the configuration. `isSandbox` ignores the variables of the real service. */
-  load(flags?: ConfigFlags, options?: { isSandbox?: boolean }): Promise<Config>
+  /**
+   * Loads the configuration. `isSandbox` ignores the variables of the real service. `isApp`: for a
+   * process of the app, which needs those of alert channels, too.
+   */
+  load(flags?: ConfigFlags, options?: { isSandbox?: boolean; isApp?: boolean }): Promise<Config>
   /** The same where no server is named, by a variable either. For work on the database itself. */
   loadBeside(): Promise<Config>
   /** The settings of this folder, also where a server is named: for a command on both. */
@@ -59,18 +62,22 @@ interface ProjectChoice extends ServerChoice {
 /** The project of this process's working directory. Nothing is read before a method is called. */
 export function openProject({ config: configFile, reason, ...choice }: ProjectChoice = {}): Project {
   const root = process.cwd()
-  const load: Project['load'] = async (flags = {}, { isSandbox = false } = {}) => {
+  const load: Project['load'] = async (flags, options) => {
     if (choice.server !== undefined) throw describeLocal(choice.server)
-    return loadHere(flags, { isSandbox })
+    return loadHere(flags, options)
   }
-  const loadHere: Project['load'] = async (flags = {}, { isSandbox = false } = {}) => {
+  const loadHere: Project['load'] = async (flags = {}, { isSandbox = false, isApp = false } = {}) => {
     // Loaded here, so that `--help` does not wait for them.
     const { adoptEnvFile, processEnvironment } = await import('../../project/config/environment.ts')
     const { loadConfig } = await import('../../project/config/load-config.ts')
     adoptEnvFile(root)
     const variables = Object.entries(processEnvironment())
     const environment = Object.fromEntries(variables.filter(([name]) => !isSandbox || !name.startsWith('SERVICE_')))
-    return loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
+    return loadConfig(environment, root, {
+      flags,
+      isCommand: !isApp,
+      ...(configFile === undefined ? {} : { configFile }),
+    })
   }
   const operator = describeOperator(reason ?? null)
   const findServer = async () => (await import('./find-server.ts')).findAddressOfServer(choice)

@@ -61,6 +61,8 @@ export interface Config
   secretVariables?: readonly string[]
   /** Left out: none. */
   alerts?: AlertPlan
+  /** Sentences about variables of channels. Left out: all are there. */
+  alertFaults?: readonly string[]
   /** Storages that are compared with events. Left out: none. */
   reconcile?: readonly SweepPlan[]
   /** How spans are sent; null or left out: they are not. */
@@ -73,11 +75,12 @@ const CONFIG_FILES = ['config/upshot.config.ts', 'config/upshot.config.js'] as c
 /**
  * Configuration of the project in `root`. Precedence: flags, environment, project file, defaults.
  * Throws one `invalid_config` that lists every fault of the environment, or of the file.
+ * `isCommand`: what only channels of alerts lack is in `alertFaults`.
  */
 export async function loadConfig(
   inherited: Environment,
   root: string,
-  { flags = {}, configFile }: { flags?: ConfigFlags; configFile?: string } = {},
+  { flags = {}, configFile, isCommand = false }: { flags?: ConfigFlags; configFile?: string; isCommand?: boolean } = {},
 ): Promise<Config> {
   const environment = { ...inherited, ...flagValues(flags) }
   const faults: string[] = []
@@ -92,8 +95,9 @@ export async function loadConfig(
   if (faults.length > 0 || !general || !service || !traces) throw describeFaults(faults)
   const file = await loadConfigFile(findConfigFile(root, configFile))
   const { workflows, guard, approvals, ledger, ...settings } = file
-  const alerts = readAlerts(file.alerts, environment, faults)
-  if (faults.length > 0) throw describeFaults(faults)
+  const alertFaults: string[] = []
+  const alerts = readAlerts(file.alerts, environment, alertFaults)
+  if (alertFaults.length > 0 && !isCommand) throw describeFaults(alertFaults)
   return Object.freeze({
     ...settings,
     ...(configFile === undefined ? {} : { configFile: resolve(root, configFile) }),
@@ -125,11 +129,12 @@ export async function loadConfig(
     service,
     secretVariables: [...SECRET_VARIABLES, ...alertVariables(file.alerts)],
     alerts,
+    alertFaults,
     traces: readTraces(traces),
   })
 }
 
-function describeFaults(faults: readonly string[]): UpshotError {
+export function describeFaults(faults: readonly string[]): UpshotError {
   const lines = faults.map((fault) => `  ${fault}`)
   return new UpshotError('invalid_config', `Variables are missing or not valid:\n${lines.join('\n')}`)
 }

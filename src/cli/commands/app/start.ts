@@ -16,7 +16,8 @@ export function start(command: Command, { out, project }: Cli): void {
     .option('--pretty', 'log lines for people instead of JSON')
     .option('--rehearse', 'accept the key of a sandbox that runs alone on this machine')
     .action(async ({ role, pretty = false, rehearse = false }) => {
-      const config = await project.load(role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: role } })
+      const flags = role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: role } }
+      const config = await project.load(flags, { isApp: true })
       requireRealService(config, rehearse)
       const { ended } = await serve(config, { log: pretty ? 'pretty' : 'json', colour: out.paint('bold', 'x') !== 'x' })
       await ended
@@ -50,7 +51,7 @@ export function dev(command: Command, { out, project }: Cli): void {
     .option('--port <port>', 'port of the receiver; 0 for any free one (default: 4700)')
     .action(async ({ real = false, port }) => {
       const flags = port === undefined ? {} : { UPSHOT_PORT: { flag: '--port', value: port } }
-      const config = { ...(await project.load(flags, { isSandbox: !real })), dev: true }
+      const config = { ...(await project.load(flags, { isSandbox: !real, isApp: true })), dev: true }
       if (!real && processEnvironment().SERVICE_BASE_URL) {
         out.note('SERVICE_BASE_URL is set but not used: dev uses the sandbox. Add --real to use the real service.')
       }

@@ -77,7 +77,7 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
 
 async function readConfig(project: Project): Promise<Config | Finding> {
   try {
-    return await project.load()
+    return await project.load({}, { isApp: true })
   } catch (error) {
     const problem = describeProblem(error)
     return fail('config', problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })

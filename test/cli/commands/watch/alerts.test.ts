@@ -57,3 +57,17 @@ test('"alerts list" shows what is open, the channels that refuse, and with --pas
   expect(await lines()).not.toContain('other fails')
   expect(await lines('--past')).toMatch(/other fails \(7\), since .*, over since/)
 })
+
+test('commands on the database need no variable of a channel, and those that send or start name it', async () => {
+  const { cli } = await openProjectWithRule('')
+  for (const command of [['runs', 'list'], ['status'], ['alerts', 'list'], ['db', 'verify']]) {
+    expect([command, (await cli(...command)).json.error?.code ?? null]).toEqual([
+      command,
+      command[0] === 'status' ? 'not_running' : null,
+    ])
+  }
+  const refused = { exit: 2, json: { error: { message: expect.stringContaining('TEAM_HOOK is missing') } } }
+  for (const command of [['alerts', 'test', 'run.failed'], ['start'], ['config', 'show']]) {
+    expect(await cli(...command)).toMatchObject(refused)
+  }
+})

@@ -32,6 +32,8 @@ export function listCommand<Name extends ListName>(
 ) {
   const { query, isSearch = false } = routes[name]
   const isPaged = query !== undefined && 'limit' in query.shape
+  // Without it, nothing would lead further back than where a search stopped.
+  const hasUntil = query !== undefined && 'until' in query.shape
   const names = { ...words, without: [...(words.without ?? []), 'limit', 'after'] }
   const readFilter = (options: Record<string, unknown>): Record<string, unknown> => ({
     ...(query && readSchemaOptions(query, options, names)),
@@ -47,7 +49,7 @@ export function listCommand<Name extends ListName>(
           const options = given as Record<string, unknown>
           const filter = readFilter(options)
           const limit = isPaged ? (options.limit as number) : null
-          const answer = await readList(operations, name, { input: { query: filter }, limit })
+          const answer = await readList(operations, name, { input: { query: filter }, limit, isWhole: !hasUntil })
           const items = answer.items as ItemOf<Name>[]
           const { items: _, ...about } = answer
           out.result(items, () => formatTable(items, words.columns, out), about)
@@ -76,8 +78,8 @@ type ListName = {
 export type ItemOf<Name extends ListName> = AnswerOf<Name> extends { items: (infer Item)[] } ? Item : never
 
 /**
- * The pages of a list as one, up to `limit` items. A search that finds few ends after two seconds.
- * Null: it has one page.
+ * The pages of a list as one, up to `limit` items. A search that finds few ends after two seconds,
+ * unless `isWhole`. Null: it has one page.
  */
 export async function readList<Name extends ListName>(
   operations: Operations,
@@ -85,9 +87,14 @@ export async function readList<Name extends ListName>(
   {
     input,
     limit,
-  }: { input: { params?: Record<string, string>; query: Record<string, unknown> }; limit: number | null },
+    isWhole = false,
+  }: {
+    input: { params?: Record<string, string>; query: Record<string, unknown> }
+    limit: number | null
+    isWhole?: boolean
+  },
 ): Promise<AnswerOf<Name> & { searched?: Searched }> {
-  const until = performance.now() + BUDGET_MS
+  const until = performance.now() + (isWhole ? Number.POSITIVE_INFINITY : BUDGET_MS)
   const ask = async (query: Record<string, unknown>) =>
     (await call(operations, name, { ...input, query } as unknown as InputOf<Name>)) as unknown as Page
   if (limit === null) return (await ask(input.query)) as never

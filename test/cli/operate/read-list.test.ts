@@ -1,4 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { Command } from 'commander'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Cli } from '../../../src/cli/command.ts'
+import { list } from '../../../src/cli/commands/deliveries.ts'
 import type { Operations } from '../../../src/cli/open/operations.ts'
 import { noteSearched, readList } from '../../../src/cli/operate/list-command.ts'
 import { openTerminal } from '../support/fake-terminal.ts'
@@ -45,4 +48,24 @@ test('a search ends after its budget, says how far it looked, and names the way 
     'Looked at the newest 20,000 events, back to 2026-06-01T12:00:00.000Z, and stopped after 2 s. ' +
       'Look further back with --until 2026-06-01T12:00:00.001Z\n',
   )
+})
+
+test('a search without --until goes on until it has found enough, however long that takes', async () => {
+  let moment = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (moment += 5_000))
+  onTestFinished(() => clock.mockRestore())
+  let pages = 0
+  const perform = async () => {
+    const isComplete = ++pages === 9
+    const searched = { from: isComplete ? null : FROM, rows: 5_000, isComplete, ms: 1 }
+    return { items: [], unlisted: [], searched, next: isComplete ? null : `n${pages}` }
+  }
+  const operations = { local: null, perform } as unknown as Operations
+  const { out, seen } = openTerminal()
+  const project = { withOperations: (use: (operations: Operations) => Promise<void>) => use(operations) }
+  const command = new Command()
+  list(command as never, { out, project } as unknown as Cli)
+  await command.parseAsync(['node', 'list', '--verdict', 'conflict'])
+  expect(pages).toBe(9)
+  expect(seen.stderr).toBe('No delivery matches.\n')
 })

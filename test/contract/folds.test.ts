@@ -32,6 +32,18 @@ describeStores((test, open) => {
     ])
   })
 
+  test('a run that gathers is canceled at the moment by which it has to start, though it is not due', async ({
+    store,
+  }) => {
+    const part = { fold: batch, startBy: NOW + 50, wakeAt: NOW + 50 }
+    const leader = await arrive(store, 'evt_1')
+    expect(await askAdmission(store, leader, part)).toMatchObject({ kind: 'queued', dueAt: NOW + 50 })
+    await askAdmission(store, await arrive(store, 'evt_2'), part)
+    expect(await store.findRun(leader.lease.runId)).toMatchObject({ dueAt: NOW + 50, folded: 1 })
+    const again = await claimNext(store, NOW + 50)
+    expect(await askAdmission(store, again, part, NOW + 50)).toMatchObject({ kind: 'canceled' })
+  })
+
   test('a canceled batch absorbs no more runs', async ({ store }) => {
     const leader = await arrive(store, 'evt_1')
     await askAdmission(store, leader, { fold: batch })

@@ -2,7 +2,14 @@ import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import type { Store } from '../../../src/core/store/store.ts'
-import { arrive, askAdmission, concurrency, debounce, throttle } from '../../contract/support/ask-admission.ts'
+import {
+  arrive,
+  askAdmission,
+  concurrency,
+  debounce,
+  singleton,
+  throttle,
+} from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { claimLease } from '../../contract/support/waiting-runs.ts'
 import { wordOf } from '../../contract/support/word-of.ts'
@@ -148,6 +155,23 @@ test('a run that gathers does not wait for one that joins it and waits for its r
   await session.query('SELECT 1 FROM work WHERE run_id = $1 FOR UPDATE NOWAIT', [gathering.lease.runId])
   await session.query('COMMIT')
   expect(await asked).toMatchObject({ kind: 'queued' })
+})
+
+test('a run that replaces another waits for the end of that one before it takes the gate', async () => {
+  const { one, session } = await openTwo()
+  const part = { gates: [singleton], onConflict: 'cancel' } as const
+  const [holder, next] = [await arrive(one, 'evt_1'), await arrive(one, 'evt_2')]
+  await askAdmission(one, holder, part)
+  await session.query('BEGIN')
+  await session.query('SELECT 1 FROM work WHERE run_id = $1 FOR UPDATE', [holder.lease.runId])
+  const asked = askAdmission(one, next, part)
+  await awaitBlocked(session)
+  const gate = `hashtextextended('["follow-up","singleton",""] ' || current_schema(), 0)`
+  const { rows } = await session.query(`SELECT pg_try_advisory_xact_lock(${gate}) AS is_free`)
+  expect(rows).toEqual([{ is_free: true }])
+  await session.query('COMMIT')
+  expect(await asked).toMatchObject({ kind: 'admitted' })
+  expect(await one.findRun(holder.lease.runId)).toMatchObject({ status: 'canceled' })
 })
 
 test('a yes that comes while its step gives up is refused as too late', async () => {

@@ -148,8 +148,13 @@ export class GateTable extends Table {
   }
 
   /** The unfinished run that has a singleton's slot; null when there is none but `runId`. */
-  async findHolder(workflow: string, { name, key }: Gate, runId: string): Promise<string | null> {
-    await this.#lock([workflow, name, key])
+  async findHolder(workflow: string, gate: Gate, runId: string): Promise<string | null> {
+    await this.#lock([workflow, gate.name, gate.key])
+    return this.readHolder(workflow, gate, runId)
+  }
+
+  /** The same without a lock, so that there may be another one by now. */
+  async readHolder(workflow: string, { name, key }: Gate, runId: string): Promise<string | null> {
     const holder = await this.#slots.holder.get(workflow, name, key)
     return holder === undefined || holder === runId ? null : holder
   }

@@ -87,7 +87,7 @@ export class Admission extends JoinedTable<{
    * goes to the first run in line in the commit that frees it.
    */
   async admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
-    if (plan.fold && !plan.hasStarted) await this.#lockFold(lease, plan.fold)
+    if (!plan.hasStarted) await this.#lockOthers(lease, plan)
     const run = await this.#runs.find.get(lease)
     if (!run) throw describeStale(lease)
     if (plan.tags) await this.parts.annotations.saveTags(run.id, plan.tags)
@@ -106,9 +106,13 @@ export class Admission extends JoinedTable<{
     }
   }
 
-  /** Before the row of the run: it may be the one that gathers, which others lock behind this. */
-  async #lockFold({ runId }: Lease, { key }: Fold): Promise<void> {
-    await this.db.lock(['fold', (await this.#runs.workflowOf.get(runId)) ?? '', key])
+  /** Before the row of the run: it may gather, or hold a slot, and others lock it behind this. */
+  async #lockOthers({ runId }: Lease, { fold, gates, onConflict }: AdmissionPlan): Promise<void> {
+    const replaced = onConflict === 'cancel' ? gates.find(({ name }) => name === 'singleton') : undefined
+    if (!fold && !replaced) return
+    const workflow = (await this.#runs.workflowOf.get(runId)) ?? ''
+    if (fold) await this.db.lock(['fold', workflow, fold.key])
+    if (replaced) await this.db.lock(['replace', workflow, replaced.key])
   }
 
   /** A run without limits: it has no gate later either, so that its row is that of any such run. */
@@ -126,6 +130,7 @@ export class Admission extends JoinedTable<{
     const joined = fold ? await this.#join(run, fold, plan.wakeAt, now) : null
     if (joined) return { verdict: joined, canceled: [] }
     const singleton = plan.gates.find((gate) => gate.name === 'singleton')
+    if (singleton && plan.onConflict === 'cancel') await this.#lockHolder(run, singleton)
     const above = singleton && (await this.#findHolderAbove(run, singleton))
     if (above) {
       const reason = `singleton: ${above} holds the slot, and cannot end before this run, which it invoked`
@@ -179,6 +184,14 @@ export class Admission extends JoinedTable<{
     await this.parts.runs.endAny(id, { status, reason, byRule, foldedInto, isStarted: false }, now)
     await this.parts.waits.runEnded(id, now)
     return verdict
+  }
+
+  /** Locks a holder that may be canceled before its gate, as its end does; in line, its gates first. */
+  async #lockHolder({ id, workflow }: Applicant, gate: Gate): Promise<void> {
+    const holder = await this.parts.gates.readHolder(workflow, gate, id)
+    if (holder === null) return
+    await this.parts.gates.lockGatesOf(holder)
+    await this.parts.runs.lockAll([holder])
   }
 
   /** The holder of a singleton's slot if it invoked this run, directly or not; else null. */

@@ -186,7 +186,7 @@ export class Admission extends JoinedTable<{
     return verdict
   }
 
-  /** Locks a holder that may be canceled before its gate, as its end does; in line, its gates first. */
+  /** Locks a holder before the gate, as its end does; one in line is behind its own gates. */
   async #lockHolder({ id, workflow }: Applicant, gate: Gate): Promise<void> {
     const holder = await this.parts.gates.readHolder(workflow, gate, id)
     if (holder === null) return

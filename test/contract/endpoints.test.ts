@@ -6,6 +6,7 @@ import {
   planRetirement,
   planRotation,
 } from '../../src/core/incoming/endpoint.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
@@ -101,6 +102,20 @@ describeStores((test) => {
       NOW + 61_000,
       NOW + 61_000,
     ])
+  })
+
+  test('a clock that was a year ahead hides no use of a secret once it is set back', async ({ store, reopen }) => {
+    const endpoint = planEndpoint({ name: 'main' }, NOW)
+    await store.addEndpoint(endpoint)
+    const use = (of: Store, receivedAt: number) =>
+      of.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, facts: { secret: 0 }, receivedAt }))
+    const uses = async () => (await store.listSecretUses(endpoint.id)).map(({ lastUsedAt }) => lastUsedAt)
+    await use(store, NOW + 365 * 86_400_000)
+    await use(store, NOW)
+    expect(await uses()).toEqual([NOW])
+    // The clock of another process is a minute behind.
+    await use(await reopen(), NOW - 60_000)
+    expect(await uses()).toEqual([NOW])
   })
 
   test('the last use of a secret survives a change of its endpoint and a restart', async ({ store, reopen }) => {

@@ -73,3 +73,31 @@ test('a clock that is set back by a day stops the counting for no day', async ()
   await vi.advanceTimersByTimeAsync(600_000)
   expect(looks).toBe(11)
 })
+
+test('an hour that is counted early, for one of its runs ended later, does not pass over those before it', async () => {
+  const store = openTestStore()
+  makeRuns(store.folder, 1, 'pending', NOON)
+  expect(await countDueHours(store, NOON + HOUR)).toBe(1)
+  // Nothing counts for a while, and a run of the last of these hours ends in the next one.
+  const hour = NOON / HOUR
+  makeRuns(store.folder, 2, 'failed', NOON + HOUR + 1_000)
+  const [last] = makeRuns(store.folder, 1, 'pending', NOON + 2 * HOUR + 1_000)
+  await store.cancelRun(last ?? '', 'a test', NOON + 3 * HOUR)
+  await countDueHours(store, NOON + 4 * HOUR)
+  expect(await store.listRunHours({ since: NOON + HOUR })).toMatchObject([
+    { hour: hour + 1, status: 'failed', runs: 2 },
+    { hour: hour + 2, status: 'canceled', runs: 1 },
+  ])
+})
+
+test('hours that a clock counted while it was a week ahead are counted again', async () => {
+  const store = openTestStore()
+  makeRuns(store.folder, 1, 'pending', NOON + 1_000)
+  await countDueHours(store, NOON + 168 * HOUR)
+  makeRuns(store.folder, 2, 'failed', NOON + HOUR + 1_000)
+  await countDueHours(store, NOON + HOUR + 60_000)
+  const { items } = await store.searchRuns({ workflow: 'w' }, { rows: 100, limit: 100, after: null })
+  expect(items).toHaveLength(3)
+  await countDueHours(store, NOON + 2 * HOUR)
+  expect(await store.listRunHours({ since: NOON + HOUR })).toMatchObject([{ hour: NOON / HOUR + 1, runs: 2 }])
+})

@@ -139,7 +139,11 @@ async function tryOnCopy(db: Database.Database, parent: string): Promise<{ bytes
   const folder = mkdtempSync(join(parent, 'migration-'))
   try {
     const file = join(folder, 'copy.db')
+    // A read pins the snapshot. Without it, each commit of the app restarts the copy.
+    db.exec('BEGIN')
+    listMissing(db)
     await db.backup(file)
+    db.exec('COMMIT')
     const copy = new Database(file)
     const begun = performance.now()
     migrate(copy)

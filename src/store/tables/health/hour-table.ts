@@ -77,8 +77,7 @@ export class HourTable extends Table {
     ),
     unmark: this.db.prepare('DELETE FROM run_hour_mark WHERE hour = ? AND version = ?'),
     counted: this.db.prepare(
-      `INSERT INTO hour_counted (one, hour) VALUES (1, ?)
-       ON CONFLICT (one) DO UPDATE SET hour = ${this.db.sql.greatest}(hour_counted.hour, excluded.hour)`,
+      `INSERT INTO hour_counted (one, hour) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET hour = excluded.hour`,
     ),
   }
   /** Index: primary keys, from the hour on. */
@@ -98,13 +97,14 @@ export class HourTable extends Table {
 
   /**
    * The oldest hour before `now` that is not counted, or marked; null: none. Marked hours first:
-   * they are counted already, and few.
+   * they are few. The last hour is due again where hours to come are counted: the clock was ahead.
    */
   async findDueHour(now: number): Promise<DueHour | null> {
     const present = Math.floor(now / HOUR_MS)
     const marked = await this.#due.marked.get(present)
     if (marked) return marked
-    const next = ((await this.#due.counted.get()) ?? (await this.#oldestHour(present))) + 1
+    const counted = (await this.#due.counted.get()) ?? (await this.#oldestHour(present))
+    const next = counted < present ? counted + 1 : present - 1
     return next < present ? { hour: next, version: 0 } : null
   }
 
@@ -142,8 +142,8 @@ export class HourTable extends Table {
     await this.#saves.dropRuns.run(hour)
     for (const row of runs) await this.#saves.run.run(row)
     for (const row of deliveries) await this.#saves.delivery.run(row)
-    await this.#saves.unmark.run(hour, version)
-    await this.#saves.counted.run(hour)
+    // A marked hour is counted out of turn: those before it may be due.
+    await (version === 0 ? this.#saves.counted.run(hour) : this.#saves.unmark.run(hour, version))
   }
 
   /** Counted hours from `since` on, oldest first. */

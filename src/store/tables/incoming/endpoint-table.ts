@@ -130,20 +130,24 @@ function describeGone(name: string): UpshotError {
 
 /** A secret's row is written at most once in this time. */
 const WRITE_EVERY_MS = 60_000
+/** The clocks of processes differ by less. */
+const MAX_AHEAD_MS = 3_600_000
 
 /** Records when each secret was last used, to the minute. A watcher of SQLite's group commit. */
 export class SecretUses extends Table {
   readonly #writtenAt = new Map<string, number>()
-  // Index: primary key. Another process may have recorded a later use.
-  readonly #write = this.db.prepare<[{ endpointId: string; position: number; at: number }]>(
+  // Index: primary key. Another process may have recorded a later use; one far ahead is of a clock
+  // that was set back since.
+  readonly #write = this.db.prepare<[{ endpointId: string; position: number; at: number; ahead: number }]>(
     `UPDATE endpoint_secret SET last_used_at = @at
-     WHERE endpoint_id = @endpointId AND position = @position AND coalesce(last_used_at, 0) < @at`,
+     WHERE endpoint_id = @endpointId AND position = @position
+       AND (coalesce(last_used_at, 0) < @at OR last_used_at > @ahead)`,
   )
 
   async note(endpointId: string, position: number, at: number): Promise<void> {
     const key = `${endpointId} ${position}`
-    if (at - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < WRITE_EVERY_MS) return
-    await this.#write.run({ endpointId, position, at })
+    if (Math.abs(at - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY)) < WRITE_EVERY_MS) return
+    await this.#write.run({ endpointId, position, at, ahead: at + MAX_AHEAD_MS })
     this.#writtenAt.set(key, at)
   }
   /** The rollback may have undone a recorded use, so the next use is recorded again. */

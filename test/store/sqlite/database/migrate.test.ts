@@ -1,7 +1,13 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { knownColumns, latestSchema, listColumns, migrate } from '../../../../src/store/sqlite/database/migrate.ts'
+import {
+  foreseeMigration,
+  knownColumns,
+  latestSchema,
+  listColumns,
+  migrate,
+} from '../../../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database/open-database.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
@@ -32,4 +38,23 @@ test('a database with a newer schema is refused and left as it is', () => {
   db.pragma(`user_version = ${latestSchema() + 1}`)
   expect(() => migrate(db)).toThrow(/only knows/)
   expect(listColumns(db)).toEqual([])
+})
+
+test('a migration is tried on a copy beside an app that writes all the time', async () => {
+  const file = join(tempFolder(), 'upshot.db')
+  const db = openDatabase(file)
+  db.exec('CREATE TABLE filler (bytes)')
+  db.exec('INSERT INTO filler VALUES (zeroblob(8000000))')
+  let writes = 0
+  let isOver = false
+  const write = () => {
+    if (isOver || writes === 300) return db.close()
+    db.prepare('INSERT INTO filler VALUES (?)').run(writes++)
+    setImmediate(write)
+  }
+  write()
+  const { tried } = await foreseeMigration(file, 0)
+  isOver = true
+  expect(tried?.bytes).toBeGreaterThan(8_000_000)
+  expect(writes).toBeLessThan(300)
 })

@@ -328,6 +328,8 @@ test('a backup of a server comes to the laptop, whole and once, and removes no f
     utimesSync(join(folder, name), 0, 0)
   }
   const file = join(far, 'app.db')
+  // Left by a command that was killed.
+  writeFileSync(`${file}.part`, 'half')
   const made = await upshot('db', 'backup', file)
   expect(made).toMatchObject({ exit: 0, json: { data: { file, made: true, rows: { run: 1 } } } })
   expect(statSync(file).mode & 0o777).toBe(0o600)

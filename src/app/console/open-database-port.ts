@@ -53,7 +53,7 @@ export function openDatabasePort(config: Config, clock: Clock): DatabasePort {
       const found = await stat(file).catch(() => null)
       if (found === null) {
         throw new UpshotError('not_found', `There is no backup "${name}".`, {
-          fix: 'Make a new one: each is removed once it was fetched, or after a day.',
+          fix: 'Make a new one: each is removed once it was fetched, or a day later by the next.',
         })
       }
       async function* chunks() {

@@ -42,7 +42,8 @@ const MAX_CHARACTERS = 4_000
  * secret is known by itself or by the name before it, so that ids and hashes stay.
  */
 export function redactText(text: string, known: RedactKnown = unchanged): string {
-  const rest = known(text.slice(0, MAX_CHARACTERS))
+  // Before the cut, which could leave half of a secret.
+  const rest = known(text).slice(0, MAX_CHARACTERS)
   if (!MAY_HIDE.test(rest)) return rest
   const withoutUrls = redactUrls(rest).replace(/(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi, '$1/…')
   return SECRET_TEXTS.reduce((left, pattern) => left.replace(pattern, `$1${REDACTED}`), withoutUrls)

@@ -104,4 +104,6 @@ test('a secret that the app knows is redacted wherever it stands, in each of its
       expect(lines.join('').toLowerCase(), text).not.toContain(leak.toLowerCase())
     }
   }
+  const cut = linesOf([{ ...NOTICES['run.log'], message: 'plainwordsecret'.padStart(4_008, ' .') }], { secrets })
+  expect(cut.join('')).not.toContain('plainw')
 })

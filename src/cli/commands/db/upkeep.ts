@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -65,7 +65,7 @@ async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: s
     using work = showWork(out, 'Backing up')
     const { backup, sha256, ...about } = await call(operations, 'POST /database/backup', { body: {} }, work)
     using progress = showProgress(out, { title: 'Fetching', total: about.bytes, unit: 'bytes' })
-    const part = `${to}.part`
+    const part = `${to}.${randomUUID()}.part`
     try {
       const chunks = operations.stream('GET /database/backups/:name', { params: { name: backup } }, work)
       const found = await saveBytes(chunks, part, (bytes) => progress.set(bytes))

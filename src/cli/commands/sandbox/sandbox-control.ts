@@ -34,9 +34,8 @@ export async function findSandbox(project: Project, choice: SandboxChoice): Prom
   const { origin, belongsToApp, pid } = await locate(project, choice)
   await checkHealth(origin, pid)
   const call = async (method: string, path: string, body?: RequestBody) => {
-    const answered = await askSandbox(origin, { method, path, body })
     if (belongsToApp && method !== 'GET') await recordChange(project, method, path)
-    return answered
+    return askSandbox(origin, { method, path, body })
   }
   return {
     origin,
@@ -49,10 +48,10 @@ export async function findSandbox(project: Project, choice: SandboxChoice): Prom
   }
 }
 
-/** The body stays out of the audit log: it may hold the secret of a webhook. */
+/** Before the change. The body stays out of the audit log: it may hold the secret of a webhook. */
 function recordChange(project: Project, method: string, path: string): Promise<void> {
   const [place = path] = path.split('?')
-  return project.recordAction({ action: 'sandbox.change', target: place, parameters: { method } }, 'done')
+  return project.recordAction({ action: 'sandbox.change', target: place, parameters: { method } }, 'begun')
 }
 
 async function locate(

@@ -50,7 +50,8 @@ export const UPKEEP_ROUTES = defineRoutes({
   'POST /database/backup': {
     id: 'backUpDatabase',
     noTool: 'bytes',
-    summary: 'Copies the database file beside it, and checks the copy; it goes once it is fetched, or after a day',
+    summary:
+      'Copies the database file beside it, and checks the copy; it goes once it is fetched, or a day later with the next',
     role: 'admin',
     answer: z.object({
       backup: z.string().describe('Its name, for `GET /database/backups/:name`.'),

@@ -22,6 +22,8 @@ import { describeReport, formatReport, type Report, readReport } from './rehears
 
 /** Runs of an event whose reads name files. */
 const MAX_RUNS = 10
+/** The longest timer of Node, in milliseconds: 24 days. */
+const MAX_WITHIN_MS = 2 ** 31 - 1
 const MADE_UP = `
 The bytes of files are made up here, and a run has failed that reads some. Give it real ones:
   --bytes <path>=<file of this machine>`
@@ -59,7 +61,10 @@ export function define(command: Command, { out, project }: Cli): void {
       const before = rehearsal.listFiles()
       for (const { rule } of faults) await rehearsal.sandbox.faults.add(rule)
       await rehearsal.deliver(event.id, prepareEvent(event.body, spellings))
-      const isAtRest = await awaitRest(rehearsal, AbortSignal.any([signal, AbortSignal.timeout(within)]))
+      const isAtRest = await awaitRest(
+        rehearsal,
+        AbortSignal.any([signal, AbortSignal.timeout(Math.min(within, MAX_WITHIN_MS))]),
+      )
       signal.throwIfAborted()
       const report = await readReport(rehearsal, { event, before, hosts, isAtRest, faults })
       out.result(describeReport(report), () => formatReport(report, out))

@@ -207,6 +207,7 @@ test('an event that no workflow runs on leaves with 5, and one that is given up 
     5,
     expect.stringMatching(/No workflow runs on this event\.[\s\S]*sandbox: none\. No other host was called/),
   ])
+  expect((await rehearse('evt_1', '--within', '30d')).exit).toBe(5)
   const late = await rehearse('evt_1', '--within', '1ms')
   expect([late.exit, late.stdout]).toEqual([1, expect.stringContaining('gave up while work was under way')])
 })

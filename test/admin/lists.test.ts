@@ -40,6 +40,20 @@ test('a standby is asked for lists and searches, and for nothing that writes or 
   expect(asking.toSorted()).toEqual(LISTS.toSorted())
 })
 
+test('a viewer, who sees no value of a tag, cannot ask for one', async () => {
+  const { api, logIn } = await startConsole()
+  const ask = async (role: 'viewer' | 'operator', path: string) => {
+    const { cookie, key } = await logIn(role)
+    return (await fetch(`${api}${path}`, { headers: { cookie, 'x-upshot': key } })).status
+  }
+  for (const list of ['/runs', '/failures']) {
+    for (const query of ['?tag=customer=acme', '?q=tag:customer=acme']) {
+      expect([await ask('viewer', list + query), await ask('operator', list + query)]).toEqual([403, 200])
+    }
+    expect(await ask('viewer', list)).toBe(200)
+  }
+})
+
 test('a delivery has the type of its event for everybody, and its subject for all but a viewer', async () => {
   const { api, store, logIn } = await startConsole()
   await store.saveDelivery(

@@ -1,6 +1,8 @@
 import { UpshotError } from '../../core/errors.ts'
 import { parseTag, type Tag } from '../../core/runs/annotations/tags.ts'
 import { type Duration, isMoment, parseDuration, readIso } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
+import { seesPayloads } from '../views/run-view.ts'
 
 /** The value without its undefined fields, as filters of the store want it. */
 export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
@@ -18,10 +20,19 @@ export function readMoment(text: string | undefined, now: number): number | unde
   )
 }
 
-/** The tags of a query and of its `q`; undefined without any. */
-export function readTagFilter(query: string | string[] | undefined, search: readonly string[]): Tag[] | undefined {
+/**
+ * The tags of a query and of its `q`; undefined without any. A viewer sees no value of a tag, so
+ * that it may not ask for one either.
+ */
+export function readTagFilter(
+  query: string | string[] | undefined,
+  { tags: search }: Pick<ParsedSearch, 'tags'>,
+  caller: Caller,
+): Tag[] | undefined {
   const tags = [...[query ?? []].flat(), ...search].map((text) => parseTag(text) ?? refuseTag(text))
-  return tags.length === 0 ? undefined : tags
+  if (tags.length === 0) return undefined
+  if (seesPayloads(caller)) return tags
+  throw new UpshotError('forbidden', 'Values of tags are looked for here, which a viewer does not see.')
 }
 
 function refuseTag(text: string): never {

@@ -32,9 +32,10 @@ const BOOLEANS = ['true', 'false'] as const
 export async function readRunFilter(
   store: Parameters<typeof findEventId>[0],
   query: RunQuery,
-  now: number,
+  { now, caller }: Pick<Call<'GET /runs'>, 'now' | 'caller'>,
 ): Promise<RunFilter> {
-  const { words, filters, tags } = parseSearch(query.q, FILTERS)
+  const search = parseSearch(query.q, FILTERS)
+  const { words, filters } = search
   const event = words.find((word) => word.startsWith('evt_'))
   const text = words.filter((word) => word !== event).join(' ')
   const ofEvent = query.event ?? filters.event ?? event
@@ -48,7 +49,7 @@ export async function readRunFilter(
     origin: query.origin ?? readOne(filters.origin, RUN_ORIGINS),
     parentRun: query.parent,
     waitsForPerson: query.needsPerson === undefined ? undefined : (true as const),
-    tags: readTagFilter(query.tag, tags),
+    tags: readTagFilter(query.tag, search, caller),
     step: query.step ?? filters.step,
     failureGroup: query.group ?? filters.group,
     resolved: resolved === undefined ? undefined : resolved === 'true',

@@ -25,8 +25,9 @@ export function failureHandlers({ openLists }: ResourceParts): Handlers<keyof ty
     return undefined
   }
   return {
-    async 'GET /failures'({ query, now, signal }) {
-      const filter = readFilter(query, now)
+    async 'GET /failures'(call) {
+      const { query, now, signal } = call
+      const filter = readFilter(call)
       const lists = await openLists()
       const page = await searchPage((slice) => lists.groupFailures(filter, slice), {
         // A slice has as many kinds as it has: only its rows and the time bound a page.
@@ -50,12 +51,13 @@ export function failureHandlers({ openLists }: ResourceParts): Handlers<keyof ty
   }
 }
 
-function readFilter(query: Call<'GET /failures'>['query'], now: number): FailureFilter {
-  const { words, filters, tags } = parseSearch(query.q, ['workflow', 'tag', 'step', 'error', 'since', 'until'])
+function readFilter({ query, caller, now }: Call<'GET /failures'>): FailureFilter {
+  const search = parseSearch(query.q, ['workflow', 'tag', 'step', 'error', 'since', 'until'])
+  const { words, filters } = search
   const text = words.join(' ')
   return given({
     workflow: query.workflow ?? filters.workflow,
-    tags: readTagFilter(query.tag, tags),
+    tags: readTagFilter(query.tag, search, caller),
     step: query.step ?? filters.step,
     error: query.error ?? filters.error ?? (text === '' ? undefined : text),
     since: readMoment(filters.since ?? query.since, now),

@@ -37,7 +37,7 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
     async 'POST /operations'(call) {
       const { body, operator, now } = call
       const { kind, filter, perSecond } = body
-      const selected = await readRunFilter(store, filter, now)
+      const selected = await readRunFilter(store, filter, call)
       if (Object.keys(selected).length === 0) {
         throw refuse('A filter that selects every run is refused.', 'Name a status, a workflow or a time.')
       }

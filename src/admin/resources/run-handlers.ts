@@ -33,7 +33,7 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
   return {
     'GET /runs': async ({ query, now, caller, signal }) => {
       const lists = await openLists()
-      const filter = await readRunFilter(store, query, now)
+      const filter = await readRunFilter(store, query, { now, caller })
       return readPage(
         { query, signal },
         (slice) => lists.searchRuns(filter, slice),

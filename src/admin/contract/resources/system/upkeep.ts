@@ -51,7 +51,7 @@ export const UPKEEP_ROUTES = defineRoutes({
     id: 'backUpDatabase',
     noTool: 'bytes',
     summary:
-      'Copies the database file beside it, and checks the copy; it goes once it is fetched, or a day later with the next',
+      'Copies the database file beside it, and checks the copy; it goes once fetched, or a day later with the next',
     role: 'admin',
     answer: z.object({
       backup: z.string().describe('Its name, for `GET /database/backups/:name`.'),

@@ -1,4 +1,5 @@
 import { basename, isAbsolute } from 'node:path'
+import { maskTokens } from '../../core/incoming/hook.ts'
 import { isPlainObject } from '../../core/json.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
@@ -48,7 +49,7 @@ export async function recordRun(
   const whole = rewriteRun(
     {
       text: (text) => portable.text(text),
-      name: (name) => name,
+      name: maskTokens,
       json: (text) => portable.json(text),
       output: (output, step) => portOutput(step, output, portable),
     },

@@ -106,6 +106,10 @@ const MAC_DIGITS = 32
 const DIGIT = '[0-9a-hjkmnp-tv-z]'
 const TOKEN = new RegExp(`^(${DIGIT}{${ID_DIGITS}})(${DIGIT}{${MAC_DIGITS}})$`)
 const IN_TEXT = new RegExp(`(/callbacks/${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'g')
+const MAYBE_MASKED = new RegExp(
+  String.raw`https?://[^\s"'<>]*?/callbacks/(${DIGIT}{${ID_DIGITS}})(?:${DIGIT}{${MAC_DIGITS}}|…)`,
+  'g',
+)
 
 /** The last part of a hook's URL: its id, and a proof that only we can make. */
 function tokenOf(key: string, id: string): string {
@@ -124,7 +128,17 @@ function macOf(key: string, digits: string): string {
   return spellBytes(createHmac('sha256', key).update(digits).digest())
 }
 
+/** The URL of a hook in a preview, which has no address: nobody answers there. */
+export function previewUrl(id: string): string {
+  return `https://callbacks.invalid/${id}`
+}
+
+/** Text in which URLs of hooks, masked or not, are those that a preview of the run gets. */
+export function asPreviewed(text: string): string {
+  return text.includes(CALLBACK_PATH) ? text.replace(MAYBE_MASKED, (_, digits) => previewUrl(`hok_${digits}`)) : text
+}
+
 /** Text in which no URL of a hook can be used. */
 export function maskTokens(text: string): string {
-  return text.includes('/callbacks/') ? text.replace(IN_TEXT, '$1…') : text
+  return text.includes(CALLBACK_PATH) ? text.replace(IN_TEXT, '$1…') : text
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Hook, HookAnswer, HookOptions } from '../../author/steps/step-options.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { deriveHookId, type Hook as OpenedHook } from '../../core/incoming/hook.ts'
+import { deriveHookId, type Hook as OpenedHook, previewUrl } from '../../core/incoming/hook.ts'
 import { parseSecret, SCHEME_PRESETS, type SchemePreset } from '../../core/incoming/signature.ts'
 import { signatureScheme } from '../../core/incoming/signature-scheme.ts'
 import { isPlainObject, type JsonValue } from '../../core/json.ts'
@@ -99,12 +99,7 @@ function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false 
         'Set UPSHOT_PUBLIC_URL, or publicUrl in config/upshot.config.ts, to the https address of the receiver.',
     )
   }
-  // A preview has no address: nobody answers there.
-  return new RunHook(key, kept, {
-    url: url ?? `https://callbacks.invalid/${kept.id}`,
-    many,
-    ...(data && { data }),
-  })
+  return new RunHook(key, kept, { url: url ?? previewUrl(kept.id), many, ...(data && { data }) })
 }
 
 /** The stored form of a hook. Throws `invalid_workflow` where a part is not valid. */

@@ -95,6 +95,9 @@ test('the ledger is found by file, without paths for a viewer, and exported as l
   const step = checkpoint('a', { effect: 'delete', target: 'storage_a:a' })
   const asked = { path: '/a', bytes: 100, modifiedAt: null }
   expect(await beginDelete(store, lease, step, { limits: NONE, asked })).toMatchObject({ kind: 'granted' })
+  const callback = `http://127.0.0.1/callbacks/${'0'.repeat(26)}`
+  const order = checkpoint('order', { position: 1, effect: 'delete', target: callback + '1'.repeat(32) })
+  expect(await beginDelete(store, lease, order, { limits: [] })).toMatchObject({ kind: 'granted' })
   const found = await get('/effects?path=/a')
   expect(found.items).toMatchObject([
     { phase: 'begun', target: 'storage_a:a', path: '/a', approval: id, asked, expect: asked },
@@ -107,5 +110,6 @@ test('the ledger is found by file, without paths for a viewer, and exported as l
   expect((await ask('/effects?path=/a', { headers })).status).toBe(403)
   expect((await ask('/effects/export', { headers })).status).toBe(403)
   const lines = (await (await ask('/effects/export')).text()).trim().split('\n')
-  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['begun', 'decided'])
+  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['begun', 'begun', 'decided'])
+  expect(lines.map((line) => JSON.parse(line).target)).toContain(`${callback}…`)
 })

@@ -13,7 +13,7 @@ import type { Call, Handlers } from '../../perform/handler.ts'
 import { readPage } from '../../queries/read-page.ts'
 import { given, readMoment } from '../../queries/read-query.ts'
 import { findRun } from '../../queries/require-row.ts'
-import { describeEffect, seesPayloads } from '../../views/run-view.ts'
+import { describeEffect, seesPayloads, writeMasked } from '../../views/run-view.ts'
 import type { ResourceParts } from '../parts.ts'
 
 /** Rows of the ledger that an export reads at once. */
@@ -187,7 +187,7 @@ interface LedgerParts {
 async function* readLedger(lists: ListReads, { caller, signal, filter }: LedgerParts): AsyncGenerator<string> {
   for (let beyond: EffectRecord | null = null; !signal.aborted; ) {
     const rows: EffectRecord[] = await lists.pageEffects({ ...filter, beyond, limit: PAGE })
-    if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(describeEffect(row, caller))}\n`).join('')
+    if (rows.length > 0) yield rows.map((row) => writeMasked(describeEffect(row, caller))).join('')
     if (rows.length < PAGE) return
     beyond = rows.at(-1) ?? beyond
   }

@@ -1,3 +1,4 @@
+import { asPreviewed } from '../../../core/incoming/hook.ts'
 import type { Recording } from '../../../core/runs/claim.ts'
 import { type Checkpoint, stepNameOf } from '../../../core/runs/step.ts'
 import type { Asked, FileState } from '../../../core/safety/effect.ts'
@@ -26,14 +27,18 @@ interface AskedRow {
   bytes: number | null
 }
 
-/** The side of a recorded run. `output`: JSON text of its end; null where nobody compares it. */
+/**
+ * The side of a recorded run, with URLs of hooks as in a preview. `output`: JSON text of its end;
+ * null where nobody compares it.
+ */
 export function sideOfRecording(
   { run, steps }: Pick<Recording, 'run' | 'steps'>,
   requests: readonly Request[],
   output: string | null,
 ): RunSide {
   const known = new Map(requests.map((request) => [request.step, request]))
-  return { end: describeEnd(run, output), deeds: steps.flatMap((step) => describeStep(step, known.get(step.key))) }
+  const end = describeEnd(run, output && asPreviewed(output))
+  return { end, deeds: steps.flatMap((step) => describeStep(step, known.get(step.key))) }
 }
 
 /** The request of a ledger row. An approved delete requires what people saw, not its author. */
@@ -51,7 +56,8 @@ function describeStep({ key, kind, effect, target, error }: Checkpoint, request:
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
   const { expect, content, bytes = null, heldBy = readRefusal(error) } = request ?? {}
-  return [{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes, expect, content, heldBy }]
+  const about = { step: key, class: kindOf, operation: stepNameOf(key), bytes, expect, heldBy }
+  return [{ ...about, target: target && asPreviewed(target), content: content && asPreviewed(content) }]
 }
 
 /** Names the limit of an effect that never began: people denied it, or the limit refuses it. */

@@ -25,6 +25,9 @@ export default defineWorkflow({
   },
 })`
 
+/** Without the proof that makes it usable. */
+const CALLBACK = `https://upshot.example.com/callbacks/${'0'.repeat(26)}`
+
 /** A project folder with the workflow and a completed run of it. */
 async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'completed', codeHash?: string) {
   const { store, dataDir } = await openTestProject()
@@ -46,7 +49,7 @@ async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'complet
     checkpoint('tell', {
       ...at,
       position: 2,
-      target: 'chat',
+      target: `chat ${CALLBACK}${'1'.repeat(32)}`,
       output: 'null',
       ...(end === 'waiting' && { status: 'waiting', output: null, finishedAt: null }),
     }),
@@ -69,6 +72,7 @@ test('"runs test" writes a test from a run, which passes as it stands and holds 
   const text = readFileSync(answers, 'utf8')
   expect(text).toContain(`"class": "write"`)
   expect(text).toContain(`"target": "chat"`)
+  expect(text).toContain(`"target": "chat ${CALLBACK}…"`)
   expect(`${text}${readFileSync(file, 'utf8')}`).not.toContain('canary')
   const run = () => promisify(execFile)(process.execPath, ['--test', file], { cwd: folder })
   expect((await run()).stdout).toMatch(/pass 1\b/)

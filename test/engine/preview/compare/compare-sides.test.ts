@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { compareSides, describeChange, differencesOf } from '../../../../src/engine/preview/compare/compare-sides.ts'
 import type { Deed, Ending, RunSide } from '../../../../src/engine/preview/compare/deed.ts'
+import { sideOfRecording } from '../../../../src/engine/preview/compare/run-side.ts'
+import { checkpoint } from '../../../support/fixtures.ts'
 
 const done: Ending = { kind: 'completed', text: '', output: null }
 const open: Ending = { kind: 'open', text: 'step "look[fil_1]": no recorded answer to this read', output: null }
@@ -36,6 +38,21 @@ test('another file is another delete, even where the count is the same', () => {
     '+ delete files.delete storage_a',
     '- delete files.delete storage_a',
   ])
+})
+
+test('the URL of a hook is that of its preview, also where the record masks it', () => {
+  const address = `https://upshot.example.com/callbacks/${'0'.repeat(26)}`
+  const [url, masked] = [address + '1'.repeat(32), `${address}…`]
+  const run = { status: 'completed', error: null, reason: null, continuedBy: null } as const
+  const steps = [checkpoint('note', { target: url })]
+  const request = { step: 'note', expect: null, content: JSON.stringify({ masked }) }
+  const seen = `https://callbacks.invalid/hok_${'0'.repeat(26)}`
+  const recorded = sideOfRecording({ run: run as never, steps }, [request], JSON.stringify({ url }))
+  const previewed = side([note({ target: seen, content: JSON.stringify({ masked: seen }) })], {
+    ...done,
+    output: JSON.stringify({ url: seen }),
+  })
+  expect(compareSides(recorded, previewed, { withOutputs: true })).toEqual({ kind: 'same' })
 })
 
 test('what is not known is not compared', () => {

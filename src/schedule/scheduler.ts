@@ -188,7 +188,7 @@ export class Scheduler {
       if (this.#stopped.signal.aborted) return
       const isNew = await this.#record(of, { scheduledFor: moment, missed: 0 }, now, null)
       handledAt = moment
-      if (isNew) nextAt = now + 60_000 / plan.perMinute
+      if (isNew) nextAt = now + Math.ceil(60_000 / plan.perMinute)
       else if (++skipped === MAX_PASSED) nextAt = now
     }
     await store.lookAtSchedule(id, { version, nextAt, handledAt, skipped }, now)

@@ -47,3 +47,19 @@ test('a backfill makes the tick of each past moment once, at its rate, over a re
     doneAt: at('2026-05-10T12:02Z'),
   })
 })
+
+test('a backfill keeps to a rate by which no minute can be divided', async () => {
+  const bench = new SchedulerBench('2026-05-10T12:00Z')
+  const at = Date.parse
+  const line = planCron('0 3 * * *', { overlap: 'allow' })
+  const made = { owner: 'person', madeBy: 'ann', workflow: 'nightly' } as const
+  await bench.store.addSchedule({ ...made, id: 'sch_1', name: 'acme', plan: line, input: '{}' }, bench.clock.now())
+  const stretch = { from: at('2026-05-01T00:00Z'), to: at('2026-05-04T00:00Z') }
+  const plan = { kind: 'backfill', of: 'sch_1', line, ...stretch, perMinute: 7 } as const
+  await bench.store.addSchedule({ ...made, id: 'sch_2', name: 'fill', plan, input: null }, bench.clock.now())
+  await bench.start()
+  expect(await bench.ticks()).toHaveLength(1)
+  await bench.wakeAt('2026-05-10T12:00:09Z')
+  expect(await bench.ticks()).toHaveLength(2)
+  expect(bench.notices.filter(({ kind }) => kind === 'fault')).toEqual([])
+})

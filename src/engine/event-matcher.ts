@@ -39,7 +39,8 @@ export class EventMatcher {
   readonly #parts: Parts
   #hasWaits = false
   #nextCheckAt = 0
-  #running: Promise<void> | null = null
+  /** Resolves with what the store failed with; null where it did not. */
+  #running: Promise<{ error: unknown } | null> | null = null
   #isAsked = false
   #isStopped = false
   readonly #reportedKeys = new Set<string>()
@@ -67,11 +68,15 @@ export class EventMatcher {
     this.#match()
   }
 
-  /** Resolves when every event stored before this call has been matched, or cannot be. */
+  /**
+   * Resolves when every event stored before this call has been matched, or has no key. Rejects
+   * where the store fails.
+   */
   async catchUp(): Promise<void> {
     this.#hasWaits = true
     this.#match()
-    await this.#running
+    const failure = await this.#running
+    if (failure) throw failure.error
   }
 
   /** Resolves when nothing more will be written. */
@@ -89,15 +94,17 @@ export class EventMatcher {
     })
   }
 
-  async #matchWhileAsked(): Promise<void> {
+  async #matchWhileAsked(): Promise<{ error: unknown } | null> {
     try {
       while (this.#isAsked && !this.#isStopped) {
         this.#isAsked = false
         while (!this.#isStopped && (await this.#matchBatch())) {}
       }
+      return null
     } catch (error) {
       this.#isAsked = false
       this.#parts.publish({ kind: 'fault', where: 'matching events', error: describeError(error) })
+      return { error }
     }
   }
 

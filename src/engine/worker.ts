@@ -156,8 +156,9 @@ export class Worker implements DeliveryIntake {
     this.#cancelPoll()
     this.#cancelBeat()
     await Promise.all([this.#claiming, this.#recovery.stop()])
-    await this.#matcher.stop()
     await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
+    // Only now: a wait whose time is over is decided once its events are matched.
+    await this.#matcher.stop()
     for (const end of [...this.#endWatches, () => this.#parts.outside?.settled()]) await end()
     if (wasStarted) await this.#parts.store.stopWorker(this.id)
   }

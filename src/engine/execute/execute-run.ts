@@ -19,6 +19,7 @@ import type { Park } from '../pass/wait.ts'
 import { planWait } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { createRunContext } from './run-context.ts'
+import { asLost } from './settle-run.ts'
 import { type ReplayWatch, watchReplay } from './watch-replay.ts'
 
 type Ending = CodeEnd | Park
@@ -34,7 +35,7 @@ interface Execution {
  * wait. Never throws an author's error.
  */
 export async function executeRun(pass: Pass, { workflow, cause, filesFor }: Execution): Promise<RunOutcome> {
-  const refusal = await watchCancels(pass, workflow, cause)
+  const refusal = await watchCancels(pass, workflow, cause).catch(asLost)
   if (refusal) return refusal
   const context = createRunContext(pass, cause, filesFor)
   const call = chooseHandler(pass, workflow)
@@ -55,7 +56,7 @@ export async function executeRun(pass: Pass, { workflow, cause, filesFor }: Exec
  * Executes one more pass with the code of an earlier one, which waits in memory. See decision 65.
  */
 export async function goOnWithRun(pass: Pass, { workflow, cause }: Execution): Promise<RunOutcome> {
-  const refusal = await watchCancels(pass, workflow, cause)
+  const refusal = await watchCancels(pass, workflow, cause).catch(asLost)
   if (refusal) return refusal
   const endWatch = watchDeadline(pass)
   pass.parking.goOn()
@@ -209,13 +210,9 @@ function gatherWakeUps(
 async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cause): Promise<RunOutcome | null> {
   const rules = listCancelRules(workflow)
   if (rules.length === 0) return null
+  let waits: EventWait[]
   try {
-    const waits = rules.flatMap((rule) => planCancel(pass, rule, cause) ?? [])
-    if (waits.length === 0) return null
-    const isOurs = await pass.store.watchRun(pass.run.lease, waits, pass.clock.now())
-    // An event that is stored already cancels the run before its code does anything.
-    if (isOurs) await pass.matcher.catchUp()
-    return isOurs && !pass.abort.signal.aborted ? null : { kind: 'lost' }
+    waits = rules.flatMap((rule) => planCancel(pass, rule, cause) ?? [])
   } catch (error) {
     return {
       kind: 'parked',
@@ -223,6 +220,11 @@ async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cause): Pr
       reason: `its \`cancelOn\` failed: ${describeError(error).message}`,
     }
   }
+  if (waits.length === 0) return null
+  const isOurs = await pass.store.watchRun(pass.run.lease, waits, pass.clock.now())
+  // An event that is stored already cancels the run before its code does anything.
+  if (isOurs) await pass.matcher.catchUp()
+  return isOurs && !pass.abort.signal.aborted ? null : { kind: 'lost' }
 }
 
 /** Null where the cause lacks one of the values: then no event can match. */

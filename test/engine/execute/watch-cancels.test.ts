@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { CancelRule } from '../../../src/author/workflow.ts'
+import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
@@ -69,6 +70,21 @@ test('an event from before the run does not cancel it', async ({ engine }) => {
   await awaitStatus(engine, runId, 'waiting')
   await deliverEvent(engine, worker, deletion('fil_1', 'evt_after'))
   expect((await awaitStatus(engine, runId, 'canceled')).reason).toContain('evt_after')
+})
+
+test('a run whose `cancelOn` the store cannot save goes on by itself', async ({ engine }) => {
+  let isAway = true
+  const watchRun: Store['watchRun'] = (...given) =>
+    isAway ? Promise.reject(new Error('the database is away')) : engine.store.watchRun(...given)
+  const worker = await engine.start([patient()], { store: { ...engine.store, watchRun } })
+  const runId = await queue(engine, 'fil_1')
+  worker.wake()
+  expect(await awaitStatus(engine, runId, 'waiting')).toMatchObject({
+    reason: 'interrupted: the database is away',
+    dueAt: engine.clock.now() + 5_000,
+  })
+  isAway = false
+  expect((await engine.advance(runId, '5s')).reason).toContain('nap')
 })
 
 test('a null value in `cancelOn` cancels nothing, and a function that throws parks the run', async ({ engine }) => {

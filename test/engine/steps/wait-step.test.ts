@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
@@ -6,7 +7,7 @@ import type { Worker } from '../../../src/engine/worker.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
-import { queueRun } from '../../support/fixtures.ts'
+import { NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 import { moved, transfer, waiting } from '../support/transfer-waits.ts'
@@ -59,6 +60,40 @@ test('a wait returns null when no event has come in time', async ({ engine }) =>
   const parked = await engine.run('waiting')
   await deliverEvent(engine, worker, { id: 'evt_other', type: 'transfer.completed', data: transfer('t2') })
   expect(await engine.advance(parked.id, '1h')).toMatchObject({ status: 'completed', output: 'null' })
+})
+
+test('a wait whose time is over is not given up while events cannot be read', async ({ engine }) => {
+  const first = await engine.start([waiting()])
+  const parked = await engine.run('waiting')
+  await first.stop()
+  await deliverEvent(engine, [], { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
+  let isAway = true
+  const listEventsAfter: Store['listEventsAfter'] = (range) =>
+    isAway ? Promise.reject(new Error('the database is away')) : engine.store.listEventsAfter(range)
+  await engine.start([waiting()], { store: { ...engine.store, listEventsAfter } })
+  const broken = await engine.advance(parked.id, '1h')
+  expect(broken).toMatchObject({ status: 'waiting', reason: 'interrupted: the database is away' })
+  isAway = false
+  expect(await engine.advance(parked.id, '5s')).toMatchObject({ output: '{"id":"evt_fits","bytes":12}' })
+})
+
+test('a stop during the last look of a wait loses no event that came in time', async ({ engine }) => {
+  const ended = Promise.withResolvers<void>()
+  const findMatch: Store['findMatch'] = async (...given) => {
+    const found = await engine.store.findMatch(...given)
+    if (found !== null || engine.clock.now() < NOW + 3_600_000) return found
+    await deliverEvent(engine, [], { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
+    worker.stop().then(ended.resolve, ended.reject)
+    await turn()
+    return null
+  }
+  const worker = await engine.start([waiting()], { store: { ...engine.store, findMatch } })
+  const parked = await engine.run('waiting')
+  await engine.advance(parked.id, '1h')
+  await ended.promise
+  await engine.start([waiting()])
+  const { output } = await awaitStatus(engine, parked.id, 'completed')
+  expect(output).toBe('{"id":"evt_fits","bytes":12}')
 })
 
 test('a wait takes an event received in time, even if nobody was there to match it, and no later one', async () => {

@@ -81,6 +81,8 @@ function enterLimiter(
 async function unlessAborted(signal: AbortSignal, preparing: Promise<void>): Promise<void> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const leave = () => reject(signal.reason)
+  // The call may be given up as the preparation begins.
+  if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   try {
     await Promise.race([preparing, aborted])

@@ -1,4 +1,5 @@
 import { AuthenticationError, FilesError, RateLimitError } from '../errors.ts'
+import { limitUntil } from '../http/exchange.ts'
 import type { Priority } from '../limit/limiter-store.ts'
 import type { Secret } from '../secret.ts'
 import { type ApiRequest, attempt, type Reply } from './attempt.ts'
@@ -11,7 +12,7 @@ const MAX_NEW_KEYS = 2
 
 /** Sends a request until it is answered or must not be sent again. `call` has every attempt. */
 export async function sendRequest(parts: ClientParts, call: Call, request: ApiRequest): Promise<Reply> {
-  let key = await parts.keys.take(factsOf(call))
+  let key = await inTime(parts, call, parts.keys.take(factsOf(call)))
   let newKeys = 0
   let waitedMs = 0
   let unreadable = 0
@@ -19,7 +20,7 @@ export async function sendRequest(parts: ClientParts, call: Call, request: ApiRe
     const tried = await tryOnce(parts, call, { request, key, waitedMs })
     if (!(tried instanceof FilesError)) return tried
     if (tried instanceof AuthenticationError) {
-      const next = await parts.keys.replace(key, factsOf(call))
+      const next = await inTime(parts, call, parts.keys.replace(key, factsOf(call)))
       if (next === null || ++newKeys > MAX_NEW_KEYS) {
         const { message, status, code, details, requestId } = tried
         throw parts.keys.allRefused(message, { ...factsOf(call), status, code, details, requestId })
@@ -77,15 +78,26 @@ function enterLimiter(
   })
 }
 
+/** A function that gives the key may hang: the call still ends in its time. */
+async function inTime<T>(parts: ClientParts, call: Call, asking: Promise<T>): Promise<T> {
+  const { signal: caller, deadlineAt: moment } = call
+  const { signal, done } = limitUntil(parts.settings, { signal: caller, moment, facts: factsOf(call) })
+  try {
+    return await unlessAborted(signal, asking)
+  } finally {
+    done()
+  }
+}
+
 /** Rejects as soon as the call is given up, however long the preparation still takes. */
-async function unlessAborted(signal: AbortSignal, preparing: Promise<void>): Promise<void> {
+async function unlessAborted<T>(signal: AbortSignal, preparing: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const leave = () => reject(signal.reason)
   // The call may be given up as the preparation begins.
   if (signal.aborted) leave()
   signal.addEventListener('abort', leave, { once: true })
   try {
-    await Promise.race([preparing, aborted])
+    return await Promise.race([preparing, aborted])
   } finally {
     signal.removeEventListener('abort', leave)
   }

@@ -53,3 +53,19 @@ test('stop() ends running calls and refuses new ones', async ({ server }) => {
   expect(await errorOf(files.get(REF))).toBeInstanceOf(AbortedError)
   expect(server.seen).toHaveLength(1)
 })
+
+test('a function that never gives the key holds up no call beyond its time, and no stop', async ({ server }) => {
+  const asked = Promise.withResolvers<void>()
+  const apiKey = () => {
+    asked.resolve()
+    return new Promise<string>(() => {})
+  }
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey })
+  const late = errorOf(files.get(REF, { timeout: '10s' }))
+  await asked.promise
+  clock.advance('10s')
+  expect(await late).toBeInstanceOf(TimeoutError)
+  const running = errorOf(files.delete(REF))
+  await files.stop()
+  expect(await running).toBeInstanceOf(AbortedError)
+})

@@ -82,6 +82,7 @@ describeStores((test, open) => {
       openFailures: 1,
       oldestPendingAt: expect.any(Number),
     })
+    expect(await store.tallyForPerson()).toEqual([{ workflow: 'follow-up', runs: 1 }])
   })
 
   test('a failure is open until its kind is resolved or snoozed, or its run is retried', async ({ store }) => {

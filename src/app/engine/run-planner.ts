@@ -61,7 +61,7 @@ export class RunPlanner implements Planner {
 
   /** A process that was frozen counts as gone, so that another mode may have begun meanwhile. */
   isPlanned({ createdAt }: ClaimedRun): boolean | Promise<boolean> {
-    const isFresh = this.#parts.clock.now() - this.#readAt < SWITCHES_FOR_MS
+    const isFresh = Math.abs(this.#parts.clock.now() - this.#readAt) < SWITCHES_FOR_MS
     const answer = () => modeAt(this.#switches, createdAt) === 'plan'
     return isFresh ? answer() : this.start().then(answer)
   }

@@ -102,7 +102,7 @@ export class AccountClients {
   /** Whether a host serves an account, as far as the last look at the accounts tells. */
   isServiceHost(host: string): boolean {
     const now = this.#parts.clock.now()
-    if (now - this.#lookedAt >= LOOK_EVERY_MS) {
+    if (Math.abs(now - this.#lookedAt) >= LOOK_EVERY_MS) {
       this.#lookedAt = now
       void this.lookAtHosts().catch(() => {})
     }

@@ -110,7 +110,15 @@ function openTopic({ id, title, page, command, at }: Sighting): OpenTopic {
 /** Over before it was told. A message that no channel took yet is kept, unless its state ended. */
 function isForgotten(rule: AlertRule, topic: OpenTopic, now: number): boolean {
   const isUnsaid = topic.sentCount === null && (topic.sendingUntil === null || topic.endedAt !== null)
-  return isUnsaid && isOver(rule, topic, now)
+  return isUnsaid && isOver(rule, topic, now) && !isBeingSent(topic, now)
+}
+
+/** A process that has not said by then how its sending went has died. */
+export const SENDING_MS = 60_000
+
+/** Whether a process sends a message about it. A moment far ahead is of a clock set back since. */
+export function isBeingSent({ sendingUntil }: OpenTopic, now: number): boolean {
+  return sendingUntil !== null && sendingUntil > now && sendingUntil <= now + SENDING_MS
 }
 
 /** Whether a topic is over: it ended, was settled, or has not happened for a while. */

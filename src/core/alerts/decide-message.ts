@@ -1,4 +1,12 @@
-import { type AlertBook, type ChannelState, isOver, type OpenTopic, type PastTopic } from './alert-book.ts'
+import {
+  type AlertBook,
+  type ChannelState,
+  isBeingSent,
+  isOver,
+  type OpenTopic,
+  type PastTopic,
+  SENDING_MS,
+} from './alert-book.ts'
 import { ALERT_KINDS, type AlertRule, MEASURED_ALERTS } from './alert-rule.ts'
 
 /** The news of a topic: it is new, there are more, or it is over. */
@@ -18,8 +26,6 @@ interface PlannedMessage {
 
 /** Messages of a rule within its `everyMs`; what comes beyond joins the next one. */
 const MAX_MESSAGES = 5
-/** A process that has not said by then how its sending went has died. */
-const SENDING_MS = 60_000
 /** A state that goes on is told again this often. */
 const REMIND_MS = 86_400_000
 /** Worse by an order of magnitude. */
@@ -45,8 +51,8 @@ export function planMessage(rule: AlertRule, book: AlertBook, now: number): Plan
 }
 
 function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange | null {
-  const { sentCount, lastSentAt, count, since, sendingUntil } = topic
-  if (sendingUntil !== null && sendingUntil > now && sendingUntil <= now + SENDING_MS) return null
+  const { sentCount, lastSentAt, count, since } = topic
+  if (isBeingSent(topic, now)) return null
   if (sentCount === null || lastSentAt === null) {
     const holds = ALERT_KINDS[rule.when] !== 'state' || Math.abs(now - since) >= rule.forMs
     return holds && topic.endedAt === null && count > rule.over ? 'new' : null

@@ -29,15 +29,21 @@ interface MakingUp {
  * processes make one. Each of them is an alarm.
  */
 export async function makeUpEvents(parts: MakingUp, mayGoOn: () => boolean = () => true): Promise<void> {
-  const { store, clock, publish } = parts
-  const due = await store.listFindings({ states: ['due'], limit: EVENTS })
+  for (const [type, { make }] of parts.functions()) {
+    if (make !== null) await makeUpOfType(parts, { type, make, mayGoOn })
+  }
+}
+
+async function makeUpOfType(
+  { store, clock, publish, ...parts }: MakingUp,
+  { type, make, mayGoOn }: { type: string; make: Make; mayGoOn: () => boolean },
+): Promise<void> {
+  const due = await store.listFindings({ states: ['due'], type, limit: EVENTS })
   const routes = due.length === 0 ? [] : await parts.routes()
   for (const finding of due) {
-    const make = parts.functions().get(finding.type)?.make ?? null
     if (!mayGoOn()) return
-    if (make === null) continue
     const now = clock.now()
-    const { account, storage, file, type } = finding
+    const { account, storage, file } = finding
     const made = makeEvent(finding, make, { spellings: await parts.spellingsOf(account), now })
     if ('error' in made) {
       const reason = `fromFile failed: ${made.error.message}`
@@ -52,9 +58,11 @@ export async function makeUpEvents(parts: MakingUp, mayGoOn: () => boolean = () 
   }
 }
 
+type Make = NonNullable<FileFunctions['make']>
+
 function makeEvent(
   { account, storage, file, type, sweep, entry }: FileFinding,
-  make: NonNullable<FileFunctions['make']>,
+  make: Make,
   { spellings, now }: { spellings: StorageSpellings; now: number },
 ): { id: string; body: string } | { error: ReturnType<typeof describeError> } {
   const id = deriveId('evt', 'reconcile', account, type, storage, file, sweep)

@@ -104,10 +104,8 @@ function isSnoozed(state: FailureState, now: number): boolean {
 }
 
 async function lookAtWaits({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
-  const filter = workflow === null ? {} : { workflow }
-  const runs = await store.listRuns({ ...filter, waitsForPerson: true, limit: MAX_ROWS })
-  const counts = Map.groupBy(runs, (run) => run.workflow)
-  const sightings = [...counts].map(([name, { length: count }]) => ({
+  const waiting = (await store.tallyForPerson()).filter((each) => workflow === null || each.workflow === workflow)
+  const sightings = waiting.map(({ workflow: name, runs: count }) => ({
     id: name,
     title: `${name} waits for a person`,
     page: `/runs?status=person&workflow=${name}`,
@@ -168,21 +166,26 @@ async function lookAtTicks({ store }: LookParts, { workflow }: AlertRule, positi
 /** States of a finding that its sweep has proven. */
 const LOST: readonly FindingState[] = ['missing', 'held', 'due', 'made', 'denied']
 
-/** The position has the last sweep of each storage that was told; a new rule begins after it. */
+/**
+ * The position has the last sweep of each storage that was told; a new rule begins after it. One
+ * that is under way may find more, and is told once it is over.
+ */
 async function lookAtLosses({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
-  const lost = await store.listFindings({ states: LOST, limit: MAX_ROWS })
   const told: Record<string, number> = position === null ? {} : JSON.parse(position)
-  const places = Map.groupBy(lost, ({ account, storage }) =>
-    account === DEFAULT_ACCOUNT ? storage : `${account}/${storage}`,
-  )
-  const sightings = [...places].flatMap(([place, findings]): Sighting[] => {
-    const count = findings.filter(({ sweep }) => sweep > (told[place] ?? 0)).length
-    if (position === null || count === 0) return []
+  const sightings: Sighting[] = []
+  for (const { account, storage, state } of await store.listSweeps()) {
+    const place = account === DEFAULT_ACCOUNT ? storage : `${account}/${storage}`
+    const before = told[place] ?? 0
+    const last = state.phase === 'idle' ? state.number : state.number - 1
+    told[place] = Math.max(before, last)
+    if (position === null || last <= before) continue
+    const lost = await store.listFindings({ account, storage, states: LOST, limit: MAX_ROWS })
+    const count = lost.filter(({ sweep }) => sweep > before && sweep <= last).length
+    if (count === 0) continue
     const title = `no event told of files in ${place}`
-    return [{ id: place, title, page: '/system', command: 'coverage', at: now, count }]
-  })
-  const last = Array.from(places, ([place, findings]) => [place, Math.max(...findings.map(({ sweep }) => sweep))])
-  return { sightings, position: JSON.stringify({ ...told, ...Object.fromEntries(last) }) }
+    sightings.push({ id: place, title, page: '/system', command: 'coverage', at: now, count })
+  }
+  return { sightings, position: JSON.stringify(told) }
 }
 
 async function lookAtModules({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {

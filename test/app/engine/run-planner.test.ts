@@ -93,3 +93,12 @@ test('a process that was frozen while another one switched to planning plans wha
   clock.advance(60_000)
   expect(await planner.isPlanned(runOf('evt_2'))).toBe(true)
 })
+
+test('so does one whose clock was set back while it was frozen', async () => {
+  const { planner, runOf, store, clock } = await openPlanner({ effects: 'live' })
+  clock.advance(86_400_000)
+  await planner.start()
+  clock.set(NOW)
+  await settleEffects(store, { mode: 'plan', self: 'another', now: NOW })
+  expect(await planner.isPlanned(runOf('evt_1'))).toBe(true)
+})

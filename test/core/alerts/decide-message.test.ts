@@ -156,6 +156,18 @@ test('while a process sends, no other one does, until it had a minute', () => {
   expect(planMessage(RULE, taken.book, MINUTE)?.items.map(describeItem)).toEqual(['new a 1'])
 })
 
+test('a state that ends while it is told for the first time is told to be over', () => {
+  const seen = takeIn(STATE, EMPTY_BOOK, { sightings: [see('a', 0)], position: null }, 0)
+  const message = planMessage(STATE, seen, 0)
+  if (message === null) throw new Error('a message is due')
+  const ended = takeIn(STATE, message.book, { sightings: [], position: null }, 10_000)
+  const results = [{ channel: 'ops', error: null }]
+  const noted = noteSending(STATE, ended, { items: message.items, results }, 12_000)
+  expect(planMessage(STATE, noted, 20_000)?.items.map(describeItem)).toEqual(['over a 1'])
+  // Where nobody says how the sending went, it is forgotten.
+  expect(takeIn(STATE, ended, { sightings: [], position: null }, 2 * MINUTE).topics).toEqual([])
+})
+
 test('a failure that comes while the end is told opens the topic again', () => {
   const seen = takeIn(RULE, EMPTY_BOOK, { sightings: [see('a', 0)], position: null }, 0)
   const told = { ...seen, topics: seen.topics.map((topic) => ({ ...topic, sentCount: 1, lastSentAt: 0 })) }

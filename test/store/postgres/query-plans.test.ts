@@ -107,6 +107,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   findClaimable: [['wrk_1', NOW]],
   nextDueAt: [[]],
   countOpenRuns: [],
+  tallyForPerson: [[]],
   listRunLog: [[RUN]],
   listSteps: [[RUN]],
   readOutput: [[RUN, 'a']],

@@ -71,6 +71,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   }
   statements.push(...listTriggerStatements(db))
   await runs.countOpenRuns(0)
+  await runs.tallyForPerson()
   await events.findIn('default', 'evt_none')
   await events.listEvents({ limit: 1 })
   await events.listEvents({ limit: 1, type: 'file.created', since: 0 })

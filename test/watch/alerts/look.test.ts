@@ -1,10 +1,15 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect } from 'vitest'
 import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../src/core/ids.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { beginSweep, newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
 import type { ShadowStretch } from '../../../src/watch/alerts/look-at-shadows.ts'
+import { makeRuns } from '../../admin/support/bulk.ts'
+import { SweepWorld } from '../../schedule/sweep/support/sweep-world.ts'
 import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { openTestStore, test } from '../../support/test-store.ts'
 import { failRun, RULE } from './support/open-alerts.ts'
@@ -152,6 +157,61 @@ test('an endpoint is silent when it takes nothing at an hour at which it usually
   await takeOn([4])
   expect((await look(NOW)).sightings).toMatchObject([{ page: '/endpoints/shop' }])
   expect((await look(NOW - HOUR - 1)).sightings).toEqual([])
+})
+
+test('runs of one workflow that wait for a person hide no other, however many they are', async () => {
+  const store = openTestStore()
+  await queueRun(store, 'evt_1', 'copies', NOW - DAY)
+  makeRuns(store.folder, 1_001, 'pending', NOW)
+  const db = new Database(join(store.folder, 'upshot.db'))
+  db.exec(`UPDATE work SET status = 'waiting', reason = 'it diverged'`)
+  db.close()
+  const about = async (part: Partial<AlertRule>) =>
+    (await looker(store, { when: 'run.waits', ...part })(NOW)).sightings.map(({ id, count }) => [id, count])
+  expect(await about({})).toEqual([
+    ['copies', 1],
+    ['w', 1_001],
+  ])
+  expect(await about({ workflow: 'copies' })).toEqual([['copies', 1]])
+})
+
+test('files that a slow sweep finds missing are told together, once it is over', async () => {
+  const world = new SweepWorld(openTestStore())
+  const look = looker(world.store, { when: 'event.missing' })
+  for (let n = 0; n < 4; n++) world.add()
+  let { position } = await look(NOW)
+  const counts: number[] = []
+  const lookAgain = async () => {
+    const found = await look(world.clock.now(), position)
+    position = found.position
+    counts.push(...found.sightings.map(({ count }) => count))
+  }
+  await world.run(HOUR, lookAgain)
+  for (let n = 0; n < 3; n++) world.add()
+  await world.run(5 * HOUR, lookAgain)
+  await lookAgain()
+  expect(await world.findings()).toHaveLength(3)
+  expect(counts).toEqual([3])
+})
+
+test('many missing files of one storage hide none of another', async ({ store }) => {
+  const look = looker(store, { when: 'event.missing' })
+  const { position } = await look(NOW)
+  const plan = { path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'report' } as const
+  const save = async (storage: 'storage_a' | 'storage_b', files: number, foundAt: number) => {
+    const place = { account: 'default', storage }
+    const state = { ...beginSweep(newState({ ...place, ...plan }, null), NOW), phase: 'idle' } as const
+    const about = { state: 'missing', sweep: 1, foundAt, path: '/a', entry: '{}', type: 'file.created' } as const
+    const none = { reason: null, approval: null, event: null, lateEvent: null }
+    const findings = Array.from({ length: files }, (_, n) => ({ ...place, ...about, ...none, file: `fil_${n}` }))
+    await store.saveSweep({ ...place, state, version: 0, forgottenTo: null }, { findings })
+  }
+  await save('storage_a', 1, NOW)
+  await save('storage_b', 1_000, NOW + 1)
+  expect((await look(NOW + 2, position)).sightings.map(({ id, count }) => [id, count])).toEqual([
+    ['storage_a', 1],
+    ['storage_b', 1_000],
+  ])
 })
 
 test('an approval of lost events says that they ask to be made up', async () => {

@@ -10,7 +10,7 @@ import type { GateTable } from '../gates/gate-table.ts'
 import type { Events } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import type { AnnotationTable } from './annotation-table.ts'
-import { prepareOpenRuns } from './open-runs.ts'
+import { FOR_PERSON, prepareOpenRuns } from './open-runs.ts'
 import { type RunRow, readRun, selectRuns } from './select-runs.ts'
 
 interface WorkRow {
@@ -166,6 +166,11 @@ export class RunTable extends JoinedTable<{
     ),
   }
   readonly countOpenRuns = prepareOpenRuns(this.db)
+
+  /** Runs that only a person lets go on, by workflow. Index: work_for_person. */
+  readonly tallyForPerson = this.readRows<[], { workflow: string; runs: number }>(
+    `SELECT workflow, count(*) AS runs FROM work WHERE ${FOR_PERSON} GROUP BY workflow ORDER BY workflow`,
+  )
 
   /** Ends a run under its lease; false when that is stale. */
   async end(lease: Lease, ending: Ending, now: number): Promise<boolean> {

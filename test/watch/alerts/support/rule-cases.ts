@@ -124,7 +124,8 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
         graceMs: 1,
         repair: 'events',
       } as const
-      const kept = { ...SWEPT, state: beginSweep(newState(plan, null), AT), version: 0, forgottenTo: null }
+      const state = { ...beginSweep(newState(plan, null), AT), phase: 'idle' } as const
+      const kept = { ...SWEPT, state, version: 0, forgottenTo: null }
       const finding = { ...SWEPT, file: 'fil_1', sweep: 1, ...FOUND, ...UNDECIDED }
       await store.saveSweep(kept, { findings: [finding], settle: { state: 'due', held: null } })
     },

@@ -101,6 +101,7 @@ export const RUN_WRITES = {
     failure?: StepFailure,
     saved?: SavedWithStep,
   ): Promise<void> {
+    if (saved?.wait) await t.cursors.lockFor([saved.wait])
     requireHeld(lease, await t.runs.lock(lease))
     await t.steps.save(lease.runId, checkpoint, failure)
     if (saved?.packed) await t.outputs.save(lease.runId, checkpoint.key, saved.packed)
@@ -138,8 +139,10 @@ export const RUN_WRITES = {
    * Registers the events that cancel a run. False, and the run is canceled, when one of them has
    * already been matched.
    */
-  watchRun: async (t: Tables, lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean> =>
-    (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now),
+  watchRun: async (t: Tables, lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean> => {
+    await t.cursors.lockFor(cancels)
+    return (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now)
+  },
   /**
    * Cancels a run and the runs that it invoked; their workers can write nothing more. The rest of
    * many is canceled by `carryOutDecision`. False when it had finished.
@@ -149,7 +152,6 @@ export const RUN_WRITES = {
 }
 
 async function endRun(t: Tables, lease: Lease, ending: Ending, now: number): Promise<void> {
-  await t.waits.lockParents(lease.runId)
   requireHeld(lease, await t.runs.end(lease, ending, now))
   await t.waits.runEnded(lease.runId, now)
 }

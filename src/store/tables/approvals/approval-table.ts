@@ -113,19 +113,17 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
 
   /** Withdraws an open approval that has no item left. */
   async closeEmpty(id: string, now: number | null): Promise<void> {
-    if ((await this.#sql.closeEmpty.run(now, id)).changes === 1) await this.#tellEnd(id, [], null)
+    if ((await this.#sql.closeEmpty.run(now, id)).changes === 1) await this.tellEnd(id, { by: [], reason: null })
   }
 
-  /** Ends an open approval, whose items are told next; false where it has ended already. */
-  async close(
-    id: string,
-    { status, now, by = [], reason = null, answer = null, granted = null }: Closing & { now: number },
-  ): Promise<boolean> {
+  /**
+   * Ends an open approval, whose items are told next, and then `tellEnd`; false where it has ended
+   * already.
+   */
+  async close(id: string, { status, now, answer = null, granted = null }: Closing & { now: number }): Promise<boolean> {
     const carrying: Carrying = { granted, after: QUESTION - 1 }
     const { changes } = await this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id)
-    if (changes === 0) return false
-    await this.#tellEnd(id, by, reason)
-    return true
+    return changes === 1
   }
 
   /** An ended approval whose decision is not carried out. Index: approval_carrying. */
@@ -167,9 +165,11 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     )
     const after = items.length === MAX_CARRIED ? items.at(-1)?.number : undefined
     await this.carry(id, after === undefined ? null : { granted: null, after })
+    await this.tellEnd(id, { by: [], reason: null })
   }
 
-  async #tellEnd(id: string, by: readonly string[], reason: string | null): Promise<void> {
+  /** Makes the event of an end. Its stream is locked from here on, so that runs come first. */
+  async tellEnd(id: string, { by = [], reason = null }: Pick<Closing, 'by' | 'reason'>): Promise<void> {
     const { decidedAt: at, openedAt, expiresAt, ...row } = await this.require(id)
     const { status, items } = row
     const { kind, workflow, account, why, needs, role } = row

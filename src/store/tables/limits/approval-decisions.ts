@@ -131,22 +131,21 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
     const told = items.filter((item) => !isRest(item))
     await approvals.tell(id, numbersOf(told), status)
+    // Time wakes the steps whose approval expired.
+    const woken = status === 'expired' ? 0 : await approvalWaits.wakeSteps(id, stepsOf(told))
     await this.#move(approval, items.filter(isRest), now)
     const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
     await approvals.carry(id, last ? { granted, after: last.number } : null)
-    // Time wakes the steps whose approval expired.
-    if (status === 'expired') return 0
-    const steps = stepsOf(told)
-    const woken = await approvalWaits.wakeSteps(id, steps)
-    return last ? woken : woken + (await this.#endCarrying(approval, now))
+    return last || status === 'expired' ? woken : woken + (await this.#endCarrying(approval, now))
   }
 
   /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
   async #endCarrying({ id, askedBy }: ApprovalRow, now: number): Promise<number> {
     const { approvals, approvalWaits } = this.parts
+    const woken = await approvalWaits.wakeAwaiting(id)
     const next = await approvals.findOpen(askedBy, now)
     if (next) await approvals.closeEmpty(next.id, now)
-    return await approvalWaits.wakeAwaiting(id)
+    return woken
   }
 
   /** Moves items that were left out to the open approval of the same limit. */
@@ -184,6 +183,7 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     const { status } = ending
     const carrying = { granted: ending.granted ?? null, after: QUESTION - 1 }
     const woken = await this.#carryOn({ ...approval, status }, carrying, now)
+    await approvals.tellEnd(id, ending)
     return { status, granted: 0, moved: 0, next: null, woken, missing: 0 }
   }
 

@@ -71,6 +71,8 @@ export class RunTable extends JoinedTable<{
       `SELECT run_id FROM work WHERE ${this.db.sql.isOneOf('run_id', 'text')}
        ORDER BY run_id ${this.db.sql.forUpdate()}`,
     ),
+    // Index: wait_child.
+    listParents: this.db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
     isResolved: this.db.pluck<[string, string[]], number>(
       `SELECT 1 FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
     ),
@@ -174,6 +176,7 @@ export class RunTable extends JoinedTable<{
 
   /** Ends a run under its lease; false when that is stale. */
   async end(lease: Lease, ending: Ending, now: number): Promise<boolean> {
+    await this.#lockToEnd(lease.runId)
     return this.#end(lease.runId, lease.fence, ending, now)
   }
 
@@ -181,18 +184,20 @@ export class RunTable extends JoinedTable<{
   async endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
     // The gates of a run in line come before its row, as in every other write. See decision 62.
     await this.parts.gates.lockGatesOf(runId)
+    await this.#lockToEnd(runId)
     return this.#end(runId, null, ending, now)
   }
 
   /** The successor takes over all slots before the end of the run could free them. */
   async continueAs(lease: Lease, { received, ...successor }: Successor, now: number): Promise<boolean> {
+    await this.#lockToEnd(lease.runId)
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
     await this.parts.annotations.copyTags(lease.runId, successor.run)
     await this.#sql.moveSlots.run(successor.run, lease.runId)
     await this.#sql.moveWait.run(successor.run, lease.runId)
-    if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
+    await this.#end(lease.runId, lease.fence, { status: 'completed', output: 'null' }, now)
     await this.#sql.setSuccessor.run(successor.run, lease.runId)
     return true
   }
@@ -247,6 +252,14 @@ export class RunTable extends JoinedTable<{
   /** Locks rows in the order of their ids, as every write of several runs does. */
   async lockAll(runIds: readonly string[]): Promise<void> {
     if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lock.all([...runIds])
+  }
+
+  /** Locks the ticks of its schedule, then the run and those that wait for its end. */
+  async #lockToEnd(runId: string): Promise<void> {
+    if (!this.#hasRowLocks) return
+    await this.parts.ticks.lockTicksOf(runId)
+    const parents = await this.#sql.listParents.all(runId)
+    if (parents.length > 0) await this.lockAll([...parents, runId])
   }
 
   /** The valid leases of a worker. A run that is missing was canceled or taken over. */

@@ -57,6 +57,10 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     number
   >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
        GROUP BY scheduled_for HAVING count(*) >= ? ORDER BY scheduled_for LIMIT ?`)
+  // Index: primary key.
+  readonly #scheduleOf = this.db.pluck<[string], string>(
+    'SELECT tick_schedule FROM work WHERE run_id = ? AND tick_at IS NOT NULL',
+  )
   // Index: work_ticking, from here on.
   readonly #startQueued = this.db.prepare<[{ schedule: string; account: string }]>(
     `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = (
@@ -118,6 +122,12 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
       await this.#insertSkipped.run(row)
       if (row.origin === 'tick') await this.parts.schedules.countSkipped(row.schedule)
     }
+  }
+
+  /** Locks the ticks of a run's schedule, where it is one of them. */
+  async lockTicksOf(runId: string): Promise<void> {
+    const schedule = await this.#scheduleOf.get(runId)
+    if (schedule !== undefined) await this.db.lock(['tick', schedule])
   }
 
   /** Lets the next queued tick go on, if no other of its schedule and account is unfinished. */

@@ -49,6 +49,11 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
       number
     >(`SELECT id FROM match_cursor WHERE ${this.db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
          ORDER BY id ${this.db.sql.forUpdate()}`),
+    lockOf: this.db.prepare<[string], unknown>(
+      `SELECT 1 FROM match_cursor WHERE (type, name, version, stream) IN (
+         SELECT value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS bigint) FROM ${this.db.sql.rows})
+       ORDER BY id ${this.db.sql.forUpdate()}`,
+    ),
     jump: this.db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
     move: this.db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
     raiseFloor: this.db.prepare(
@@ -96,6 +101,13 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
     for (const { stream, since } of await this.#waits.oldest.all(type, name)) {
       await this.#cursors.insert.run(stream, type, name, version, since, since, now)
     }
+  }
+
+  /** Locks the cursors of new waits before the run's row, as a batch does. */
+  async lockFor(waits: readonly EventWait[]): Promise<void> {
+    if (!this.db.sql.hasRowLocks || waits.length === 0) return
+    const keys = waits.map((wait) => [wait.type, wait.name, wait.version, this.parts.events.streamOf(wait.account)])
+    await this.#cursors.lockOf.all(JSON.stringify(keys))
   }
 
   /**

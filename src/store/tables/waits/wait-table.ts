@@ -47,7 +47,6 @@ interface WaitTables {
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable extends JoinedTable<WaitTables> {
-  readonly #hasRowLocks: boolean = this.db.sql.hasRowLocks
   /** Index: primary key of wait, except where one is named. */
   readonly #waits = {
     insert: this.db.prepare(
@@ -74,8 +73,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
     // Index: primary key and wait_child.
     concernsRun: this.db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
            OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`),
-    // Index: wait_child, for both.
-    listParents: this.db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
+    // Index: wait_child.
     resolveParent: this.db.pluck<[string], string>(
       'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
     ),
@@ -151,13 +149,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
   readonly listEndedWaits = this.readValues<[runId: string], string>(
     `SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`,
   )
-
-  /** Locks a run and those that wait for its end, in the order of their ids. */
-  async lockParents(runId: string): Promise<void> {
-    if (!this.#hasRowLocks) return
-    const parents = await this.#waits.listParents.all(runId)
-    if (parents.length > 0) await this.parts.runs.lockAll([...parents, runId])
-  }
 
   /** Deletes the waits of an ended run and wakes the run that invoked it. Returns true. */
   async runEnded(runId: string, now: number): Promise<true> {

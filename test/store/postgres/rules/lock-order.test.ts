@@ -1,0 +1,67 @@
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import { claimNext } from '../../../contract/support/claim-next.ts'
+import { claimLease, invoke, WAIT, WAITING, waitingRun } from '../../../contract/support/waiting-runs.ts'
+import { wordOf } from '../../../contract/support/word-of.ts'
+import { checkpoint, NOW } from '../../../support/fixtures.ts'
+import { awaitBlocked, openTwo } from '../support/open-two.ts'
+
+/**
+ * Has the session hold `first`, for which a call then waits. The call may not hold `second` yet:
+ * others lock that behind the first.
+ */
+async function expectOrder(session: pg.Client, first: string, second: string, call: () => Promise<unknown>) {
+  await session.query('BEGIN')
+  await session.query(`${first} FOR UPDATE`)
+  const done = call()
+  expect(await Promise.race([awaitBlocked(session), done.then(() => 'it never waited')])).toHaveLength(1)
+  const held = session.query(`${second} FOR UPDATE NOWAIT`)
+  await held.finally(() => session.query('ROLLBACK'))
+  await done
+}
+
+const rowOf = (runId: string) => `SELECT 1 FROM work WHERE run_id = '${runId}'`
+const CURSORS = 'SELECT 1 FROM match_cursor'
+
+test('a run that begins to wait has the cursors of its events before its row', async () => {
+  const { one, session } = await openTwo()
+  await waitingRun(one)
+  const lease = await claimLease(one)
+  const wait = () => one.saveCheckpoint(lease, WAITING, undefined, { wait: WAIT })
+  await expectOrder(session, CURSORS, rowOf(lease.runId), wait)
+  const watch = () => one.watchRun(lease, [WAIT], NOW)
+  await expectOrder(session, CURSORS, rowOf(lease.runId), watch)
+})
+
+test('a run that ends has the row of the run that waits for it before its own', async () => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_child' })
+  const child = (await claimNext(one)).lease
+  const successor = { run: 'run_successor', account: 'default', input: 'null', received: {} }
+  const goOn = () => one.continueRun(child, successor, NOW)
+  await expectOrder(session, rowOf(parent.runId), rowOf(child.runId), goOn)
+  const cancel = () => one.cancelRun(successor.run, 'by hand', NOW)
+  await expectOrder(session, rowOf(parent.runId), rowOf(successor.run), cancel)
+})
+
+test('a tick in line that is canceled lets no other tick of its schedule wait for its row', async () => {
+  const { one, session } = await openTwo()
+  await one.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
+  const queued = await one.recordTick('nightly', { scheduledFor: NOW + 1, missed: 0 }, NOW, { overlap: 'queue' })
+  const name = `'["tick","nightly"] ' || current_schema()`
+  const ticks = `SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0)) FROM stream`
+  await expectOrder(session, ticks, rowOf(queued ?? ''), () => one.cancelRun(queued ?? '', 'by hand', NOW))
+})
+
+test('a decision has the rows of the runs that it wakes before the stream of its event', async () => {
+  const { one, session } = await openTwo()
+  const lease = await claimLease(one)
+  const open = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
+  const question = { ask: 'Go on?', show: null, answer: null, needs: 1, role: null, effects: [] }
+  const approve = { ...question, workflow: 'follow-up', account: 'default', openedAt: NOW, expiresAt: NOW + 1 }
+  await one.saveCheckpoint(lease, checkpoint('ask', open), undefined, { approve })
+  const { id = '' } = (await one.findQuestion(lease.runId, 'ask', NOW)) ?? {}
+  const word = await wordOf(one, id)
+  await expectOrder(session, rowOf(lease.runId), 'SELECT 1 FROM stream', () => one.decideApproval(word, NOW))
+})

@@ -81,7 +81,10 @@ function isLoss({ state }: FileFinding): boolean {
 }
 
 /** True where an event may be lost, and nobody can tell. */
-function isUnclear({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>): boolean {
+/** Nothing is known of files where no definition says which file its events are about. */
+function isUnclear({ storages, findings, types }: Pick<Coverage, 'storages' | 'findings' | 'types'>): boolean {
+  const ofFiles = types.filter(({ type }) => type.startsWith('file.'))
+  if (ofFiles.every(({ unmatched }) => unmatched !== null)) return true
   const isWhole = ({ sweep: { baseline, ended } }: Coverage['storages'][number]) =>
     baseline !== null && ended?.fault === null
   return storages.length === 0 || !storages.every(isWhole) || findings.some(({ state }) => state === 'unclear')

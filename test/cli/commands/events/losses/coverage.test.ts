@@ -50,6 +50,14 @@ test('"coverage" names each file of which no event told, and exits with 7', asyn
   expect(json.findings[0]).not.toHaveProperty('entry')
 })
 
+test('"coverage" exits with 8 where no definition says which file its events are about', async () => {
+  const { world, cli } = openWorld()
+  world.functions = new Map()
+  world.add()
+  await world.run(7 * HOUR)
+  expect(await cli('coverage', ...SINCE)).toMatchObject({ exit: 8, stdout: expect.stringContaining('has `file`') })
+})
+
 test('"coverage --transfers" names the transfers of an export of which no event told', async () => {
   const { world, cli, dataDir } = openWorld()
   const body = eventBody('evt_t', 'transfer.completed', { transfer: { id: 'trf_1' } })

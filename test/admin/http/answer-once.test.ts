@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { UpshotError } from '../../../src/core/errors.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
-import { incoming } from '../../support/fixtures.ts'
+import { checkpoint, incoming } from '../../support/fixtures.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { startConsole, testSurroundings } from '../support/start-console.ts'
 
@@ -25,6 +25,22 @@ test('a repeated Idempotency-Key gets the first answer for 24 h, and nothing is 
   clock.advance('24h')
   expect((await send('a-key')).status).toBe(200)
   expect(surroundings.sent).toHaveLength(3)
+})
+
+test('a fork that is asked for again with its key is made once', async () => {
+  const { store, clock, ask } = await startConsole()
+  await store.saveDelivery(incoming('evt_1', { receivedAt: clock.now() }))
+  const [run] = await store.claimRuns('wrk_1', 1, clock.now())
+  if (!run) throw new Error('a run was queued')
+  await store.saveCheckpoint(run.lease, checkpoint('a'))
+  await store.completeRun(run.lease, 'null', clock.now())
+  const fork = async (): Promise<string> => {
+    const request = { method: 'POST', headers: { 'idempotency-key': 'once' }, body: '{"fromStep":"a"}' }
+    const reply = await ask(`/runs/${run.lease.runId}/fork`, request)
+    return ((await reply.json()) as { id: string }).id
+  }
+  const [first, second] = [await fork(), await fork()]
+  expect([first, second]).toEqual([expect.stringMatching(/^run_/), first])
 })
 
 test('an event that was saved before its answer was lost is sent again as it was', async () => {

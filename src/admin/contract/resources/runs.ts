@@ -291,5 +291,6 @@ export const RUN_ROUTES = defineRoutes({
     },
     answer: run,
     audit: 'run.fork',
+    isIdempotent: true,
   },
 })

@@ -93,7 +93,8 @@ export class RunProgress {
     if (this.#samples.length === 0) this.#sample(this.#newest())
     if (this.#cancel || this.#writing) return
     const { clock } = this.#parts
-    const dueAt = this.#writtenAt + PROGRESS_MS
+    // A clock that was set back since delays no word.
+    const dueAt = Math.min(this.#writtenAt, clock.now()) + PROGRESS_MS
     if (clock.now() >= dueAt) void this.#write()
     else this.#wakeAt(dueAt)
   }
@@ -135,7 +136,8 @@ export class RunProgress {
   /** Remembers a moment, and gives the parts per second since the oldest one. */
   #sample({ done, total, failed, note }: Counts): number | null {
     const [at, over, phase] = [this.#parts.clock.now(), done + failed, `${total} ${note}`]
-    if (phase !== this.#phase || over < (this.#samples.at(-1)?.over ?? 0)) this.#samples = []
+    const last = this.#samples.at(-1) ?? { at, over: 0 }
+    if (phase !== this.#phase || over < last.over || at < last.at) this.#samples = []
     this.#phase = phase
     this.#samples.push({ at, over })
     while (this.#samples.length > 2 && at - (this.#samples[0]?.at ?? at) > RATE_MS) this.#samples.shift()

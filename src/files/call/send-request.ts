@@ -1,5 +1,7 @@
+import { describeError } from '../../core/errors.ts'
 import { AuthenticationError, FilesError, RateLimitError } from '../errors.ts'
 import { limitUntil } from '../http/exchange.ts'
+import type { Limiter } from '../limit/limiter.ts'
 import type { Priority } from '../limit/limiter-store.ts'
 import type { Secret } from '../secret.ts'
 import { type ApiRequest, attempt, type Reply } from './attempt.ts'
@@ -42,24 +44,37 @@ async function tryOnce(
   { request, key, waitedMs }: { request: ApiRequest; key: Secret; waitedMs: number },
 ): Promise<Reply | FilesError> {
   const { clock } = parts.settings
-  const limiter = parts.limiterOf(key)
   const queuedAt = clock.now()
   const { isProbe } = await enterLimiter(parts, call, { key, priority: request.priority ?? call.priority })
   try {
     if (request.beforeSend) await unlessAborted(call.signal, request.beforeSend())
   } catch (error) {
-    await limiter.report({ isProbe, isAnswered: false, blockedUntil: null, limit: null })
+    await report(parts, call, key, { isProbe, isAnswered: false, blockedUntil: null, limit: null })
     throw error
   }
   const startedAt = clock.now()
   const { outcome, status, limit } = await attempt(parts, call, { request, key })
   const isFailed = outcome instanceof FilesError
   const blockedUntil = outcome instanceof RateLimitError ? outcome.retryAt : null
-  await limiter.report({ isProbe, isAnswered: status !== null, blockedUntil, limit })
+  await report(parts, call, key, { isProbe, isAnswered: status !== null, blockedUntil, limit })
   if (!isFailed) parts.quota.reward()
   const reason = isFailed ? reasonOf(outcome) : 'ok'
   noteAttempt(parts, call, { status, startedAt, waitedMs: waitedMs + startedAt - queuedAt, reason })
   return outcome
+}
+
+/** The reply counts, whether or not the store takes what it says of the limit. */
+async function report(
+  parts: ClientParts,
+  { service }: Call,
+  key: Secret,
+  told: Parameters<Limiter['report']>[0],
+): Promise<void> {
+  const warn = (error: unknown) => {
+    const message = `The limit that a reply told of could not be kept: ${describeError(error).message}`
+    parts.log({ kind: 'warning', service, message })
+  }
+  await parts.limiterOf(key).report(told).catch(warn)
 }
 
 function enterLimiter(

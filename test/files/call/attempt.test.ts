@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { StalledError, TimeoutError } from '../../../src/files/index.ts'
+import { type LimiterStore, memoryLimiterStore, StalledError, TimeoutError } from '../../../src/files/index.ts'
 import { entry, REF } from '../support/entries.ts'
 import { ok, silence, stall, test } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
@@ -40,4 +40,16 @@ test('an attempt whose body goes silent after the headers ends by its stall', as
   await stalls()
   clock.advance('20s')
   expect(await error).toBeInstanceOf(StalledError)
+})
+
+test('a reply whose word about the limit cannot be kept is still given', async ({ server }) => {
+  server.otherwise(ok(entry('a'), {}, { 'x-ratelimit-limit': '120' }))
+  const memory = memoryLimiterStore()
+  const save: LimiterStore['save'] = (key, state, version) =>
+    state.limit === null ? memory.save(key, state, version) : Promise.reject(new Error('the database is away'))
+  const { files, lines } = testClient({ baseUrl: server.baseUrl, plan: 'free', limiter: { ...memory, save } })
+  expect(await files.get(REF)).toMatchObject({ id: 'a' })
+  expect(lines.filter(({ kind }) => kind === 'warning')).toMatchObject([
+    { message: 'The limit that a reply told of could not be kept: the database is away' },
+  ])
 })

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type pg from 'pg'
 import { expect, test } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import { planOnce } from '../../../src/core/service/plan-schedule.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import {
   arrive,
@@ -37,12 +39,12 @@ async function beginRetry(session: pg.Client, runId: string): Promise<void> {
 }
 
 /** Has writes of these rows wait for the session; the result lets them go on. */
-async function holdUp(session: pg.Client, write: string, when: string): Promise<() => Promise<unknown>> {
+async function holdUp(session: pg.Client, write: string, each = 'ROW'): Promise<() => Promise<unknown>> {
   const lock = randomInt(2 ** 47)
   await session.query('SELECT pg_advisory_lock($1)', [lock])
   await session.query(`CREATE FUNCTION wait_1() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${lock}); RETURN NEW; END $$`)
-  await session.query(`CREATE TRIGGER wait BEFORE ${write} FOR EACH ROW WHEN (${when}) EXECUTE FUNCTION wait_1()`)
+    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${lock}); RETURN coalesce(NEW, OLD); END $$`)
+  await session.query(`CREATE TRIGGER wait ${write} FOR EACH ${each} EXECUTE FUNCTION wait_1()`)
   return () => session.query('SELECT pg_advisory_unlock($1)', [lock])
 }
 
@@ -102,7 +104,7 @@ test('a run that goes by a prune while a person retries it is gone', async () =>
 test('a fork of a run that goes by a prune has its place in the queue', async () => {
   const { one, two, session } = await openTwo(makeSchema())
   const source = await failedRun(one)
-  const letGo = await holdUp(session, 'INSERT ON run', `NEW.origin = 'fork'`)
+  const letGo = await holdUp(session, 'BEFORE INSERT ON run', `ROW WHEN (NEW.origin = 'fork')`)
   const forked = one.forkRun(source, { keys: [], edited: null }, NOW)
   await awaitBlocked(session)
   const pruned = two.prune(SLICE)
@@ -118,7 +120,7 @@ test('a run in line has a moment where the one before it starts while it gets th
   const gates = [throttle]
   const [first, second] = [await arrive(one, 'evt_1'), await arrive(one, 'evt_2')]
   expect(await askAdmission(one, first, { gates, mayStart: false })).toEqual({ kind: 'ready' })
-  const letGo = await holdUp(session, 'UPDATE ON work', `NEW.gate_state = 'in_line'`)
+  const letGo = await holdUp(session, 'BEFORE UPDATE ON work', `ROW WHEN (NEW.gate_state = 'in_line')`)
   const queued = askAdmission(one, second, { gates })
   await awaitBlocked(session)
   expect(await two.claimRuns('wrk_2', 1, NOW)).toMatchObject([{ lease: { runId: first.lease.runId } }])
@@ -200,4 +202,89 @@ test('a yes that comes while its step gives up is refused as too late', async ()
   await awaitBlocked(session)
   await session.query('COMMIT')
   await decided
+})
+
+test('two processes that count the same hour do so in turn', async () => {
+  const { one, two, session } = await openTwo(makeSchema())
+  const hour = { hour: 1, version: 0 }
+  const runs = [{ hour: 1, workflow: 'a', status: 'completed', runs: 1, p50Ms: 1, p95Ms: 1 } as const]
+  const letGo = await holdUp(session, 'BEFORE INSERT ON run_hour')
+  const saved = Promise.all([one, two].map((store) => store.saveHour(hour, { runs, deliveries: [] })))
+  await awaitEndOr(session, 2, saved)
+  await letGo()
+  await saved
+  expect(await one.listRunHours({ since: 0 })).toEqual(runs)
+})
+
+test('two processes that prune at once leave no step of a run', async () => {
+  const { one, two, session } = await openTwo(makeSchema())
+  await queueRun(one)
+  const { lease } = await claimNext(one)
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) await one.saveCheckpoint(lease, checkpoint(key))
+  await one.failRun(lease, ERROR, NOW)
+  const slice = { ...SLICE, limit: 2 }
+  await one.prune(slice)
+  const letGo = await holdUp(session, 'BEFORE DELETE ON step')
+  const first = one.prune(slice)
+  await awaitBlocked(session)
+  const second = two.prune(slice)
+  await awaitEndOr(session, 2, second)
+  await letGo()
+  await Promise.all([first, second])
+  for (let left = 1; left > 0; left = Number((await session.query('SELECT FROM pruned_run')).rowCount))
+    await one.prune(slice)
+  expect((await session.query('SELECT key FROM step')).rows).toEqual([])
+})
+
+test('a refusal that another process prunes is counted as dropped by that alone', async () => {
+  const { one, session } = await openTwo()
+  const refusal = { id: newId('dlv', NOW), endpointId: null, receivedAt: NOW, bodyBytes: 1, facts: {} }
+  await one.saveRefusal({ ...refusal, verdict: 'bad_signature' })
+  await session.query('BEGIN')
+  await session.query('DELETE FROM delivery')
+  const pruned = one.prune({ ...SLICE, kind: 'refusals' })
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  expect(await pruned).toEqual({ pruned: 0, next: null })
+  expect(await one.tallyRefusals()).toEqual([{ verdict: 'bad_signature', listed: 1, dropped: 0 }])
+})
+
+test('a schedule that is edited while it is pruned as done stays', async () => {
+  const { one, session } = await openTwo()
+  const made = { id: 'sch_1', name: 'once', owner: 'person', madeBy: 'ann', workflow: 'w', input: 'null' } as const
+  await one.addSchedule({ ...made, plan: planOnce(NOW) }, NOW)
+  await session.query('UPDATE schedule SET done_at = 1, next_at = NULL')
+  await session.query('BEGIN')
+  await session.query('UPDATE schedule SET done_at = NULL, next_at = 1')
+  const pruned = one.pruneSchedules(NOW, 9)
+  await awaitEndOr(session, 1, pruned)
+  await session.query('COMMIT')
+  expect(await pruned).toBe(0)
+})
+
+test('a request whose key is given free as it comes is the first one, and is known from then on', async () => {
+  const { one, session } = await openTwo(makeSchema())
+  const asked = { caller: 'ann', key: 'k', request: 'r' }
+  await one.beginAnswer(asked, NOW)
+  const letGo = await holdUp(session, 'AFTER INSERT ON kept_answer', 'STATEMENT')
+  const begun = one.beginAnswer(asked, NOW)
+  await awaitBlocked(session)
+  await session.query('DELETE FROM kept_answer')
+  await letGo()
+  expect(await begun).toBeNull()
+  expect(await one.beginAnswer(asked, NOW)).toEqual({ request: 'r', answer: null })
+})
+
+test('lines of a run that two processes log at once are all kept', async () => {
+  const { one, session } = await openTwo()
+  const runId = await queueRun(one)
+  await session.query('BEGIN')
+  await session.query(`INSERT INTO run_log (run_id, number, at, level, message) VALUES ($1, 1, 1, 'info', 'a')`, [
+    runId,
+  ])
+  const saved = one.saveRunLog([{ runId, at: NOW, level: 'info', message: 'b', facts: null }])
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  await saved
+  expect((await one.listRunLog(runId)).map(({ message }) => message)).toEqual(['a', 'b'])
 })

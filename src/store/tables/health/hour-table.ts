@@ -34,7 +34,7 @@ const SLICE = 5_000
 /** A live count stops here. */
 const MAX_COUNT = 100_000
 
-const HOUR_COLUMNS = 'hour, workflow, status, runs, p50_ms AS p50Ms, p95_ms AS p95Ms'
+const HOUR_COLUMNS = 'hour, workflow, status, runs, p50_ms, p95_ms'
 
 /** Hours that are over, counted once, and live counts of partial indexes. */
 export class HourTable extends Table {
@@ -139,6 +139,8 @@ export class HourTable extends Table {
 
   /** Saves the counts of an hour. A mark that rose meanwhile stays, so it is counted again. */
   async saveHour({ hour, version }: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
+    // Another process may save the same hour.
+    await this.db.lock(['hours'])
     await this.#saves.dropRuns.run(hour)
     for (const row of runs) await this.#saves.run.run(row)
     for (const row of deliveries) await this.#saves.delivery.run(row)

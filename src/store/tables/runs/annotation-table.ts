@@ -55,14 +55,15 @@ export class RunLogTable extends Table {
   readonly #add = this.db.pluck<[RunLogLine], number>(`INSERT INTO run_log (run_id, number, at, level, message, facts)
        SELECT id, 1 + coalesce((SELECT max(number) FROM run_log WHERE run_id = @runId), 0),
          CAST(@at AS bigint), @level, @message, @facts
-       FROM run WHERE id = @runId RETURNING number`)
+       FROM run WHERE id = @runId ON CONFLICT DO NOTHING RETURNING number`)
   // Index: primary key.
   readonly #trim = this.db.prepare('DELETE FROM run_log WHERE run_id = ? AND number <= ?')
 
   /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */
   async saveRunLog(lines: readonly RunLogLine[]): Promise<void> {
     for (const line of lines) {
-      const number = (await this.#add.get(line)) ?? 0
+      // Another process may have added one meanwhile, as the worker that had the run before.
+      const number = (await this.#add.get(line)) ?? (await this.#add.get(line)) ?? 0
       if (number > RUN_LOG_LINES) await this.#trim.run(line.runId, number - RUN_LOG_LINES)
     }
   }

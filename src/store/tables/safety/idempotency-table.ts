@@ -29,7 +29,8 @@ export class IdempotencyTable extends Table {
   ): Promise<KeptAnswer | null> {
     await this.#prune.run(now - KEPT_ANSWER_MS)
     if ((await this.#insert.run(caller, key, request, now)).changes === 1) return null
-    return (await this.#find.get(caller, key)) ?? null
+    // The first request may have failed since, so that this one is the first.
+    return (await this.#find.get(caller, key)) ?? this.beginAnswer({ caller, key, request }, now)
   }
 
   /** Keeps the answer; null: the request failed, and the key may be used again. */

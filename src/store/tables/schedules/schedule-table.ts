@@ -243,7 +243,8 @@ export class ScheduleTable extends Table {
   /** Removes up to `limit` schedules that were done before a moment. Index: schedule_done. */
   readonly pruneSchedules = this.countChanged<[before: number, limit: number]>(
     `DELETE FROM schedule WHERE id IN (
-       SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?)`,
+       SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?
+       ${this.db.sql.skipLocked})`,
   )
 
   /** Those that a scheduler has to look at by `now`, the longest due first. */

@@ -145,13 +145,14 @@ export class Pruning extends JoinedTable<PrunedTables> {
     const edge = Math.min(before, await this.parts.weeks.edge('deliveries'))
     const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
     const ofKind = found.filter((row) => row.isOfKind === 1)
-    if (ofKind.length > 0) await this.#deliveries.delete.run(ofKind.map(({ id }) => id))
+    // Another process may have deleted some of them, and counted those.
+    const gone = ofKind.length > 0 ? await this.#deliveries.delete.all(ofKind.map(({ id }) => id)) : []
     if (kind === 'refusals') {
-      for (const [verdict, { length }] of Map.groupBy(ofKind, (row) => row.verdict)) {
+      for (const [verdict, { length }] of Map.groupBy(gone, (each) => each)) {
         await this.#deliveries.countDropped.run({ length, verdict })
       }
     }
-    return { pruned: ofKind.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
+    return { pruned: gone.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
   }
 
   async #pruneAudit({ before, limit }: PruneSlice): Promise<PruneProgress> {
@@ -218,7 +219,8 @@ function prepareRests(db: Connection) {
     add: db.prepare<[string[]]>(
       `INSERT INTO pruned_run (run_id) SELECT id FROM run WHERE ${isOneOf('id')} ON CONFLICT DO NOTHING`,
     ),
-    list: db.pluck<[number], string>('SELECT run_id FROM pruned_run LIMIT ?'),
+    // Those that another process deletes now are left to that.
+    list: db.pluck<[number], string>(`SELECT run_id FROM pruned_run LIMIT ? ${db.sql.skipLocked}`),
     remove: db.prepare<[string[]]>(`DELETE FROM pruned_run WHERE ${isOneOf('run_id')}`),
     parts: [
       part('step', 'key'),
@@ -248,7 +250,9 @@ function prepareDeliveries(db: Connection) {
     )
   return {
     listOld: { refusals: listOld(REFUSED), deliveries: listOld(`NOT (${REFUSED})`) },
-    delete: db.prepare<[string[]]>(`DELETE FROM delivery WHERE ${db.sql.isOneOf('id', 'text')}`),
+    delete: db.pluck<[string[]], string>(
+      `DELETE FROM delivery WHERE ${db.sql.isOneOf('id', 'text')} RETURNING verdict`,
+    ),
     countDropped: db.prepare<[{ length: number; verdict: string }]>(
       `UPDATE refusal_tally SET listed = listed - @length, dropped = dropped + @length WHERE verdict = @verdict`,
     ),

@@ -2,7 +2,7 @@ import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { SweptFiles } from '../../schedule/sweep/sweep-parts.ts'
+import type { SweepParts } from '../../schedule/sweep/sweep-parts.ts'
 import { findAccess } from './access-to.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 
@@ -13,7 +13,7 @@ const ONE_REQUEST = { retry: { attempts: 1 } }
 export function sweepFiles(
   config: Config,
   { embedded, ...parts }: { store: Store; clock: Clock; publish: Publish; embedded: () => EmbeddedSandbox | null },
-): (account: string) => Promise<SweptFiles> {
+): SweepParts['filesOf'] {
   const open = async () => {
     const [{ AccountClients }, { isProvenMissing }] = await Promise.all([
       import('./account-clients.ts'),
@@ -30,15 +30,16 @@ export function sweepFiles(
     return { clients, isProvenMissing }
   }
   let opened: ReturnType<typeof open> | null = null
-  return async (account) => {
+  return async (account, signal) => {
+    const how = { ...ONE_REQUEST, ...(signal && { signal }) }
     opened ??= open()
     const { clients, isProvenMissing } = await opened
     const client = await clients.clientOf(account)
     const limit = clients.limits.find((each) => each.account === account)
     return {
-      list: (query) => client.listAnew(query, ONE_REQUEST),
+      list: (query) => client.listAnew(query, how),
       get: (file) =>
-        client.get(file, ONE_REQUEST).catch((error: unknown) => {
+        client.get(file, how).catch((error: unknown) => {
           if (isProvenMissing(error)) return null
           throw error
         }),

@@ -41,7 +41,10 @@ export interface SweepParts {
   publish: Publish
   /** Unlike that of every other process. */
   owner: string
-  filesOf: (account: string) => Promise<SweptFiles>
+  /** Aborts as the sweeper stops. Default: never. */
+  signal?: AbortSignal
+  /** `signal`: ends its requests. */
+  filesOf: (account: string, signal?: AbortSignal) => Promise<SweptFiles>
   /** Of approvals that a sweep opens. */
   approvals: { expireMs: number; needs: number }
 }
@@ -66,12 +69,16 @@ export async function claimRequest(
   return (await store.saveSweep(claimed)) ? { ...claimed, version: kept.version + 1 } : null
 }
 
-/** A request that failed is sent again after a pause; too many of them cut the sweep short. */
+/**
+ * A request that failed is sent again after a pause; too many of them cut the sweep short. One that
+ * a stop has ended is no failure.
+ */
 export async function noteFailure(
-  { store, clock, publish }: Pick<SweepParts, 'store' | 'clock' | 'publish'>,
+  { store, clock, publish, signal }: Pick<SweepParts, 'store' | 'clock' | 'publish' | 'signal'>,
   kept: KeptSweep,
   error: unknown,
 ): Promise<number> {
+  if (signal?.aborted) return kept.state.nextAt
   const now = clock.now()
   const nextAt = Math.max(kept.state.nextAt, now + PAUSE_MS)
   const failed: SweepState = { ...kept.state, failures: kept.state.failures + 1, nextAt }

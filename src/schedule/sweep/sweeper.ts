@@ -21,12 +21,13 @@ export class Sweeper {
   readonly #plans: readonly SweepPlan[]
   #cancel = () => {}
   #sweeping: Promise<void> = Promise.resolve()
-  #isStopped = false
+  readonly #stopping = new AbortController()
   #decidesAt = 0
 
   constructor(plans: readonly SweepPlan[], parts: SweepParts) {
     this.#plans = plans
-    this.#parts = parts
+    const { signal } = this.#stopping
+    this.#parts = { ...parts, signal, filesOf: (account) => parts.filesOf(account, signal) }
   }
 
   start(): void {
@@ -35,7 +36,7 @@ export class Sweeper {
 
   /** Resolves when nothing more is sent or written. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#stopping.abort()
     this.#cancel()
     await this.#sweeping
   }
@@ -44,12 +45,12 @@ export class Sweeper {
     const { clock } = this.#parts
     let next = await this.#decide()
     for (const plan of this.#plans) {
-      if (this.#isStopped) return
+      if (this.#stopping.signal.aborted) return
       const where = `sweeping ${plan.storage} of the account ${plan.account}`
       const due = await this.#attempt(where, () => stepSweep(plan, this.#parts))
       next = Math.min(next, due ?? next)
     }
-    if (!this.#isStopped) this.#cancel = clock.at(Math.max(next, clock.now() + 1), () => this.start())
+    if (!this.#stopping.signal.aborted) this.#cancel = clock.at(Math.max(next, clock.now() + 1), () => this.start())
   }
 
   /** Reads all that waits for people, and so not at each request. Resolves with its next moment. */
@@ -66,7 +67,7 @@ export class Sweeper {
     try {
       return await work()
     } catch (error) {
-      if (!this.#isStopped) this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
+      if (!this.#stopping.signal.aborted) this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
       return null
     }
   }

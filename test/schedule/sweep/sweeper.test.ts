@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { deriveId } from '../../../src/core/ids.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
+import type { SweepParts } from '../../../src/schedule/sweep/sweep-parts.ts'
 import { decideHeld, Sweeper } from '../../../src/schedule/sweep/sweeper.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { SweepWorld } from './support/sweep-world.ts'
@@ -349,4 +350,23 @@ test('what waits for people is read every ten seconds, and not at each request o
   await sweeper.stop()
   expect(counts.requests).toBeGreaterThan(5)
   expect(counts.held).toBeLessThanOrEqual(4)
+})
+
+test('a stop waits for no answer of the service, and counts none as a failure', async () => {
+  const world = new SweepWorld(openTestStore())
+  const asked = Promise.withResolvers<void>()
+  const filesOf: SweepParts['filesOf'] = async (_, signal) => {
+    const list = () => {
+      asked.resolve()
+      return new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    }
+    return { ...world.api, list }
+  }
+  const sweeper = new Sweeper([world.plan], { ...world.parts, filesOf })
+  sweeper.start()
+  await asked.promise
+  await sweeper.stop()
+  const { state } = (await world.store.loadSweep('default', 'storage_a')) ?? {}
+  expect(state).toMatchObject({ phase: 'listing', failures: 0 })
+  expect(world.notices).toEqual([])
 })

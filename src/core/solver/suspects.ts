@@ -104,7 +104,7 @@ export function* suspectBodies(body: Uint8Array): Generator<SuspectBody> {
   const text = Buffer.from(body).toString('utf8')
   const lineEnds = 'Line breaks or a byte order mark were added or removed on the way: find the proxy that does it.'
   const newlines = [
-    text.replace(/[\r\n]+$/, ''),
+    trimLineEnds(text),
     `${text}\n`,
     `${text}\r\n`,
     text.replaceAll('\r\n', '\n'),
@@ -116,6 +116,13 @@ export function* suspectBodies(body: Uint8Array): Generator<SuspectBody> {
   const advice =
     'A proxy or middleware has rewritten the JSON, so these are not the signed bytes. Make it pass the body unchanged.'
   for (const each of rewriteJson(text)) yield { cause: 'body_reserialised', advice, body: Buffer.from(each) }
+}
+
+/** Without the line breaks at its end. A pattern would begin anew at each of the others. */
+function trimLineEnds(text: string): string {
+  let end = text.length
+  while (end > 0 && '\r\n'.includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
 }
 
 /** The same JSON, as common serializers write it. */

@@ -219,6 +219,18 @@ describe('no match', () => {
     expect(ms).toBeLessThan(500)
   })
 
+  it('headers and a body that a stranger made to cost much take less than two seconds', async () => {
+    const mac = hex('a secret that nobody here knows')
+    const many = Array.from({ length: 6 }, (_, n) => ({
+      [`x-sig-${n}`]: mac,
+      [`x-id-${n}`]: 'a',
+      [`x-at-${n}`]: SECONDS,
+    }))
+    const costly = Object.assign({}, ...many)
+    const breaks = bytes(`${'\n'.repeat(100_000)}x`)
+    expect(await cpuMsOf(() => solve(costly, { body: breaks }))).toBeLessThan(2_000)
+  })
+
   it('an unsolvable delivery of a mebibyte is given up', () => {
     const body = bytes(eventBody('evt_1', 'file.created', { note: 'n'.repeat(1_048_576) }))
     const solution = solve(headers, { body })

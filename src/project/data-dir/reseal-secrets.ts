@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditEntry, Operator } from '../../core/safety/audit.ts'
 import { systemClock } from '../../core/time.ts'
+import { takeProcessLock } from '../../store/sqlite/database/process-lock.ts'
 import { opensDatabase, type Resealed, resealDatabase } from '../../store/sqlite/upkeep/reseal-database.ts'
 import { makeVaultKey, parseVaultKey, readVaultKey, syncFile, writeVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
@@ -27,7 +28,10 @@ export async function resealSecrets(
   const entry: AuditEntry = { ...operator, ...action }
   const { file, vaultKey } = sqliteOptions(place)
   const asked = given === null ? null : parseVaultKey(given, 'The new key')
-  if (place.secretKey === null) return resealWithFile(file, vaultKeyFile(place), { present: vaultKey, asked, entry })
+  if (place.secretKey === null) {
+    const keyFile = vaultKeyFile(place)
+    return await aloneWith(keyFile, () => resealWithFile(file, keyFile, { present: vaultKey, asked, entry }))
+  }
   if (asked !== null) {
     return { ...(await resealDatabase(file, { present: vaultKey, next: asked }, entry)), keyFiles: null }
   }
@@ -36,6 +40,21 @@ export async function resealSecrets(
       fix: 'Give it with --key-file, --key-env or --key-stdin; "openssl rand -base64 32" makes one.',
     },
   })
+}
+
+/** Another call would replace the prepared key, and this one would name it as that of the rows. */
+async function aloneWith<T>(keyFile: string, reseal: () => Promise<T>): Promise<T> {
+  const lock = takeProcessLock(`${keyFile}.lock`)
+  if (lock === null) {
+    throw new UpshotError('conflict', 'Another "upshot db reseal" is at work.', {
+      details: { fix: 'Wait for its end.' },
+    })
+  }
+  try {
+    return await reseal()
+  } finally {
+    lock.release()
+  }
 }
 
 async function resealWithFile(

@@ -10,6 +10,7 @@ import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { planAccount } from '../../../src/core/service/account.ts'
 import { resealSecrets } from '../../../src/project/data-dir/reseal-secrets.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
+import { takeProcessLock } from '../../../src/store/sqlite/database/process-lock.ts'
 import { resealDatabase } from '../../../src/store/sqlite/upkeep/reseal-database.ts'
 import { deleteFiles } from '../../contract/support/delete-files.ts'
 import { claimLease } from '../../contract/support/waiting-runs.ts'
@@ -165,6 +166,19 @@ test('resealSecrets refuses beside a process that has the database open, even on
   await asleep.close()
   expect(await readAll(place)).toEqual(EVERYTHING)
   expect(await resealSecrets(place, null, OPERATOR)).toMatchObject({ webhookSecrets: 2 })
+})
+
+test('a second call beside one at work is refused, and leaves the key that the first one prepared', async () => {
+  const { place, keyFile } = await filledPlace()
+  const first = takeProcessLock(`${keyFile}.lock`)
+  const prepared = randomBytes(32).toString('base64')
+  writeFileSync(`${keyFile}.next`, prepared)
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toMatchObject({ code: 'conflict' })
+  expect(readFileSync(`${keyFile}.next`, 'utf8')).toBe(prepared)
+  first?.release()
+  expect(await resealSecrets(place, null, OPERATOR)).toMatchObject({ webhookSecrets: 2 })
+  expect(await readAll(place)).toEqual(EVERYTHING)
+  expect(existsSync(`${keyFile}.lock`)).toBe(false)
 })
 
 test('a database that cannot be read costs no key of a change that was interrupted', async () => {

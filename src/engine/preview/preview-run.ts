@@ -2,6 +2,7 @@ import { describeTrigger, planRoutes, scheduleOf } from '../../author/read-workf
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
+import { asPreviewed } from '../../core/incoming/hook.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
@@ -156,7 +157,8 @@ function borrowResult(
     const isOfFiles = effect === 'read' || effect === 'delete'
     if (kind !== 'run' || !plans?.borrows || (isOfFiles && !readsLive)) return null
     const found = await borrow?.(workflow, { key, kind, effect })
-    return found ? { ...completed('borrowed', found.output, now()), from: found.run } : null
+    // Its hooks are those of the other run.
+    return found ? { ...completed('borrowed', asPreviewed(found.output), now()), from: found.run } : null
   }
 }
 

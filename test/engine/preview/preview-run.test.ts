@@ -238,6 +238,20 @@ test.each([
   expect([atWork, signal.aborted]).toEqual([0, true])
 })
 
+test('a result of another run brings along no callback URL that anybody could use', async () => {
+  const output = JSON.stringify(`https://upshot.example.com/callbacks/${'0'.repeat(26)}${'1'.repeat(32)}`)
+  const parts = { ...previewParts(openTestStore()), borrow: async () => ({ output, run: 'run_other' }) }
+  const at = { createdAt: 0, receivedAt: 0, stream: 0, seq: 1, origin: 'webhook' } as const
+  const event = { ...at, id: 'evt_1', account: 'default', type: 'file.created', body: eventBody('evt_1') }
+  const previewed = await previewRun(
+    parts,
+    define(({ step }) => step.run('order', act('order'))),
+    { claim: imagineRun(event, 'tidy', 0), steps: [] },
+    { readsLive: true, plans: { use: [], borrows: true } },
+  )
+  expect(previewed.end).toEqual({ kind: 'completed', output: `"https://callbacks.invalid/hok_${'0'.repeat(26)}"` })
+})
+
 const mirror = defineWorkflow({ id: 'mirror', on: callable(z.object({ folder: z.string() })), run: () => null })
 const plans = (cron: string) =>
   define(async ({ step }) => {

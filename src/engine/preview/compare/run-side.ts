@@ -27,18 +27,15 @@ interface AskedRow {
   bytes: number | null
 }
 
-/**
- * The side of a recorded run, with URLs of hooks as in a preview. `output`: JSON text of its end;
- * null where nobody compares it.
- */
+/** The side of a recorded run. `output`: JSON text of its end; null where nobody compares it. */
 export function sideOfRecording(
   { run, steps }: Pick<Recording, 'run' | 'steps'>,
   requests: readonly Request[],
   output: string | null,
 ): RunSide {
   const known = new Map(requests.map((request) => [request.step, request]))
-  const end = describeEnd(run, output && asPreviewed(output))
-  return { end, deeds: steps.flatMap((step) => describeStep(step, known.get(step.key))) }
+  const deeds = steps.flatMap((step) => describeStep(step, known.get(step.key)))
+  return withoutHooks({ end: describeEnd(run, output), deeds })
 }
 
 /** The request of a ledger row. An approved delete requires what people saw, not its author. */
@@ -56,8 +53,7 @@ function describeStep({ key, kind, effect, target, error }: Checkpoint, request:
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
   const { expect, content, bytes = null, heldBy = readRefusal(error) } = request ?? {}
-  const about = { step: key, class: kindOf, operation: stepNameOf(key), bytes, expect, heldBy }
-  return [{ ...about, target: target && asPreviewed(target), content: content && asPreviewed(content) }]
+  return [{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes, expect, content, heldBy }]
 }
 
 /** Names the limit of an effect that never began: people denied it, or the limit refuses it. */
@@ -94,7 +90,14 @@ function describeEnd({ status, error, reason, continuedBy }: Recording['run'], o
 }
 
 export function sideOfPreview({ end, effects, unstarted = null }: PreviewedSide): RunSide {
-  return { end: describePreviewedEnd(end), deeds: effects.map(describeEffect), unstarted }
+  return withoutHooks({ end: describePreviewedEnd(end), deeds: effects.map(describeEffect), unstarted })
+}
+
+/** With the URLs of hooks as a preview gives them: those of recorded answers are the real ones. */
+function withoutHooks({ end, deeds, ...more }: RunSide): RunSide {
+  const port = <Text extends string | null | undefined>(text: Text) => (text ? asPreviewed(text) : text) as Text
+  const ported = deeds.map((deed) => ({ ...deed, target: port(deed.target), content: port(deed.content) }))
+  return { end: { ...end, output: port(end.output) }, deeds: ported, ...more }
 }
 
 type PreviewedSide = Pick<Previewed, 'end' | 'effects'> & Pick<RunSide, 'unstarted'>

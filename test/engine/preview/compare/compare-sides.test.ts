@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { compareSides, describeChange, differencesOf } from '../../../../src/engine/preview/compare/compare-sides.ts'
 import type { Deed, Ending, RunSide } from '../../../../src/engine/preview/compare/deed.ts'
-import { sideOfRecording } from '../../../../src/engine/preview/compare/run-side.ts'
+import { sideOfPreview, sideOfRecording } from '../../../../src/engine/preview/compare/run-side.ts'
 import { checkpoint } from '../../../support/fixtures.ts'
 
 const done: Ending = { kind: 'completed', text: '', output: null }
@@ -46,13 +46,19 @@ test('the URL of a hook is that of its preview, also where the record masks it',
   const run = { status: 'completed', error: null, reason: null, continuedBy: null } as const
   const steps = [checkpoint('note', { target: url })]
   const request = { step: 'note', expect: null, content: JSON.stringify({ masked }) }
+  // A recorded answer gives the code the real one.
   const seen = `https://callbacks.invalid/hok_${'0'.repeat(26)}`
+  const answered = sideOfPreview({
+    end: { kind: 'completed', output: JSON.stringify({ url }) },
+    effects: [{ ...note({ target: url, content: '' }), asked: { input: { masked } } } as never],
+  })
   const recorded = sideOfRecording({ run: run as never, steps }, [request], JSON.stringify({ url }))
   const previewed = side([note({ target: seen, content: JSON.stringify({ masked: seen }) })], {
     ...done,
     output: JSON.stringify({ url: seen }),
   })
   expect(compareSides(recorded, previewed, { withOutputs: true })).toEqual({ kind: 'same' })
+  expect(compareSides(recorded, answered, { withOutputs: true })).toEqual({ kind: 'same' })
 })
 
 test('what is not known is not compared', () => {

@@ -1,6 +1,8 @@
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import { UpshotError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import { isProvable, type Version, version } from '../version.ts'
 import { BlockWriter } from './block-writer.ts'
@@ -19,6 +21,9 @@ const marks = z.object({
 type Marks = z.infer<typeof marks>
 type Wanted = Omit<Marks, 'version'>
 
+/** Device and number of a file. */
+type Place = Pick<BigIntStats, 'dev' | 'ino'>
+
 interface PartRequest {
   /** Path of the finished file. */
   to: string
@@ -35,6 +40,8 @@ export class PartFile {
   readonly #target: string
   readonly #kept: KeptHashes
   readonly #file: UncachedFile
+  /** By which the file is told from that of another process. */
+  readonly #place: Place
   readonly #clock: Clock
   #hash: PartHash
   #writer: BlockWriter
@@ -44,11 +51,18 @@ export class PartFile {
 
   private constructor(
     { to, kept, clock }: PartRequest,
-    parts: { file: UncachedFile; hash: PartHash; bytes: number; marks: Wanted & { version: Version | null } },
+    parts: {
+      file: UncachedFile
+      place: Place
+      hash: PartHash
+      bytes: number
+      marks: Wanted & { version: Version | null }
+    },
   ) {
     this.#target = to
     this.#kept = kept
     this.#file = parts.file
+    this.#place = parts.place
     this.#clock = clock
     this.#hash = parts.hash
     this.#writer = new BlockWriter(parts.file, { hash: parts.hash, at: parts.bytes, clock })
@@ -64,13 +78,16 @@ export class PartFile {
     await mkdir(dirname(to), { recursive: true })
     const found = resume ? await readMarks(to) : null
     const isContinued = found !== null && isSame(found, wanted)
+    // A process that still writes to it keeps it to itself: no bytes of two versions are joined.
+    if (!isContinued) await rm(partPath(to), { force: true })
     const file = await UncachedFile.open(partPath(to))
     try {
-      if (!isContinued) await file.plain.truncate(0)
-      const bytes = (await file.plain.stat()).size
+      const place = await file.plain.stat({ bigint: true })
+      const bytes = Number(place.size)
       const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
       const hash = known ?? (await continuedHash(file, { bytes, size: wanted.size, signal }))
-      return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, version: null } })
+      const marks = isContinued ? found : { ...wanted, version: null }
+      return new PartFile(request, { file, place, hash, bytes, marks })
     } catch (error) {
       await file.close()
       throw error
@@ -107,6 +124,7 @@ export class PartFile {
     await this.#writer.drain()
     this.#isHashed = true
     const [sha256] = await Promise.all([this.#hash.digest(), this.#file.sync()])
+    if (!(await this.#isThere())) throw describeOther(this.#target)
     await this.#writer.close()
     await this.#file.close()
     await rename(partPath(this.#target), this.#target)
@@ -130,6 +148,12 @@ export class PartFile {
     if (this.#bytes === 0) await this.#remove()
   }
 
+  /** Whether the part is still at its path: another process may have put its own there. */
+  async #isThere(): Promise<boolean> {
+    const found = await stat(partPath(this.#target), { bigint: true }).catch(() => null)
+    return found?.ino === this.#place.ino && found.dev === this.#place.dev
+  }
+
   /** Removes the part: a later download starts anew. */
   async discard(): Promise<void> {
     await this.leave()
@@ -137,6 +161,7 @@ export class PartFile {
   }
 
   async #remove(): Promise<void> {
+    if (!(await this.#isThere())) return
     await rm(partPath(this.#target), { force: true })
     await rm(marksPath(this.#target), { force: true })
   }
@@ -149,6 +174,11 @@ export class PartFile {
     this.#hash = emptyHash(this.#marks.size)
     this.#writer = new BlockWriter(this.#file, { hash: this.#hash, at: 0, clock: this.#clock })
   }
+}
+
+function describeOther(target: string): UpshotError {
+  const fix = 'Give each download a path of its own, or run it again.'
+  return new UpshotError('conflict', `Another process downloads to ${target}.`, { details: { fix } })
 }
 
 function partPath(target: string): string {

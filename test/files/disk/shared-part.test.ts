@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ManualClock } from '../../../src/core/time.ts'
+import { PartFile } from '../../../src/files/disk/part-file.ts'
+import { KeptHashes } from '../../../src/files/disk/part-hash.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const UNMARKED = { host: null, etag: null, modified: null, type: null, condition: null }
+
+/** A download to this path as a process of its own begins it. */
+async function begin(to: string, modifiedAt: string): Promise<PartFile> {
+  const wanted = { service: 'storage_a', id: 'a', size: 8, modifiedAt }
+  const { signal } = new AbortController()
+  const part = await PartFile.open({
+    to,
+    wanted,
+    resume: true,
+    kept: new KeptHashes(),
+    clock: new ManualClock(),
+    signal,
+  })
+  await part.expectFrom(0, UNMARKED)
+  return part
+}
+
+test('two processes that download other versions to one path join none of their bytes', async () => {
+  const to = join(tempFolder(), 'x')
+  const first = await begin(to, '2026-01-01T00:00:00.000Z')
+  await first.append(Buffer.from('aaaa'))
+  const second = await begin(to, '2026-01-02T00:00:00.000Z')
+  await second.append(Buffer.from('bbbb'))
+  await first.append(Buffer.from('aaaa'))
+  await expect(first.finish()).rejects.toMatchObject({ code: 'conflict' })
+  await first.discard()
+  await second.append(Buffer.from('bbbb'))
+  await second.finish()
+  expect(await readFile(to, 'utf8')).toBe('bbbbbbbb')
+})

@@ -71,6 +71,11 @@ export class RunTable extends JoinedTable<{
       `SELECT run_id FROM work WHERE ${this.db.sql.isOneOf('run_id', 'text')}
        ORDER BY run_id ${this.db.sql.forUpdate()}`,
     ),
+    // The gates of runs in line come before their rows.
+    lockOutside: this.db.prepare<[string[]], string>(
+      `SELECT run_id FROM work WHERE ${this.db.sql.isOneOf('run_id', 'text')} AND gate_state IS DISTINCT FROM 'in_line'
+       ORDER BY run_id ${this.db.sql.forUpdate()}`,
+    ),
     // Index: wait_child.
     listParents: this.db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
     isResolved: this.db.pluck<[string, string[]], number>(
@@ -252,6 +257,11 @@ export class RunTable extends JoinedTable<{
   /** Locks rows in the order of their ids, as every write of several runs does. */
   async lockAll(runIds: readonly string[]): Promise<void> {
     if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lock.all([...runIds])
+  }
+
+  /** The same for those that stand in no line, whatever is done with each of them next. */
+  async lockOutside(runIds: readonly string[]): Promise<void> {
+    if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lockOutside.all([...runIds])
   }
 
   /** Locks the ticks of its schedule, then the run and those that wait for its end. */

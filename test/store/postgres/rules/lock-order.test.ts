@@ -65,3 +65,16 @@ test('a decision has the rows of the runs that it wakes before the stream of its
   const word = await wordOf(one, id)
   await expectOrder(session, rowOf(lease.runId), 'SELECT 1 FROM stream', () => one.decideApproval(word, NOW))
 })
+
+test('an operation on many runs has their rows in the order of ids, and not newest first', async () => {
+  const { one, session } = await openTwo()
+  const [first, second] = [await claimLease(one), await claimLease(one, 'evt_2')]
+  const operator = { actor: 'ann', role: 'operator', from: '', reason: null } as const
+  const whole = { id: 'op_1', owner: 'me', after: null, next: null }
+  await one.startBulk({ id: whole.id, kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW })
+  await one.claimBulk(whole.owner, NOW)
+  await one.countBulk(whole, { total: 2, runs: 2, first: [] }, NOW)
+  const targets = [second.runId, first.runId]
+  const perform = () => one.performBulk({ ...whole, targets }, NOW)
+  await expectOrder(session, rowOf(first.runId), rowOf(second.runId), perform)
+})

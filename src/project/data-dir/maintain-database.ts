@@ -49,10 +49,10 @@ export async function migrateDatabase(config: Place): Promise<Migration> {
   }
 }
 
-/** Says what `migrateDatabase` would do, and changes nothing. */
-export async function foreseeMigration(config: Place, now: number): Promise<MigrationForecast> {
+/** Says what `migrateDatabase` would do, and changes nothing. Rejects when `signal` aborts. */
+export async function foreseeMigration(config: Place, now: number, signal?: AbortSignal): Promise<MigrationForecast> {
   const options = storeOptions(config)
-  if ('file' in options) return foreseeOfFile(options.file, now)
+  if ('file' in options) return foreseeOfFile(options.file, now, signal)
   const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
   const { foreseeMigration: foresee } = await import('../../store/postgres/database/migrate.ts')
   return withSession(options, foresee)

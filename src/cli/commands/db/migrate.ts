@@ -14,6 +14,7 @@ import { requireDatabase } from '../../open/open-project.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
 export function migrate(command: Command, { out, project }: Cli): void {
@@ -27,7 +28,7 @@ export function migrate(command: Command, { out, project }: Cli): void {
     }
     if (!config.database) await requireDatabase(config)
     if (out.given.dryRun) {
-      const forecast = await foreseeMigration(config, commandClock.now())
+      const forecast = await foreseeMigration(config, commandClock.now(), onInterrupt())
       out.result({ migrated: null, version: readVersion(), ...forecast }, () => describeForecast(forecast))
       return
     }

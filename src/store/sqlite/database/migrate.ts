@@ -110,16 +110,17 @@ type Process = MigrationForecast['processes'][number]
 
 /**
  * Says what a migration of a file would do, and changes nothing; the app may be running. Where
- * something is missing, a copy beside the file is migrated and deleted again.
+ * something is missing, a copy beside the file is migrated and deleted again, also once `signal`
+ * aborts.
  */
-export async function foreseeMigration(file: string, now: number): Promise<MigrationForecast> {
+export async function foreseeMigration(file: string, now: number, signal?: AbortSignal): Promise<MigrationForecast> {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {
     refuseMoved(db)
     const { before, missing } = listMissing(db)
     const processes = before === 0 ? [] : db.prepare<[number], Process>(LIVE_PROCESSES).all(now - PROCESS_SILENCE_MS)
     const unfinished = before === 0 ? 0 : db.prepare<[], number>('SELECT count(*) FROM work').pluck().get()
-    const tried = missing.length === 0 ? null : await tryOnCopy(db, dirname(file))
+    const tried = missing.length === 0 ? null : await tryOnCopy(db, dirname(file), signal)
     return {
       before,
       after: before + missing.length,
@@ -134,16 +135,28 @@ export async function foreseeMigration(file: string, now: number): Promise<Migra
   }
 }
 
+/** Pages of the copy per step: few, so that the process reacts to Ctrl-C at once. */
+const STEP_PAGES = 128
+
 /** The folder is the database's own: a temporary one may be smaller, or open to others. */
-async function tryOnCopy(db: Database.Database, parent: string): Promise<{ bytes: number; ms: number }> {
+async function tryOnCopy(
+  db: Database.Database,
+  parent: string,
+  signal?: AbortSignal,
+): Promise<{ bytes: number; ms: number }> {
   const folder = mkdtempSync(join(parent, 'migration-'))
   try {
     const file = join(folder, 'copy.db')
     // A read pins the snapshot. Without it, each commit of the app restarts the copy.
     db.exec('BEGIN')
     listMissing(db)
-    await db.backup(file)
+    const progress = () => {
+      signal?.throwIfAborted()
+      return STEP_PAGES
+    }
+    await db.backup(file, { progress })
     db.exec('COMMIT')
+    signal?.throwIfAborted()
     const copy = new Database(file)
     const begun = performance.now()
     migrate(copy)

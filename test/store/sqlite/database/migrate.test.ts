@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -57,4 +58,13 @@ test('a migration is tried on a copy beside an app that writes all the time', as
   isOver = true
   expect(tried?.bytes).toBeGreaterThan(8_000_000)
   expect(writes).toBeLessThan(300)
+})
+
+test('Ctrl-C while a migration is tried leaves no copy behind', async () => {
+  const folder = tempFolder()
+  const file = join(folder, 'upshot.db')
+  openDatabase(file).close()
+  await expect(foreseeMigration(file, 0, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
+  expect(readdirSync(folder).filter((name) => name.startsWith('migration-'))).toEqual([])
+  expect((await foreseeMigration(file, 0)).tried).not.toBeNull()
 })

@@ -20,10 +20,10 @@ export class OwnEvents extends JoinedTable<{ events: Events; routes: () => Promi
     { id, type, account, createdAt, body, workflows, depth = 0 }: SentEvent,
     origin: EventOrigin = 'send',
   ): Promise<number | null> {
+    // No endpoint may ever have named it. It comes before its stream, as where steps send many.
+    await this.#insertAccount.run(account)
     const seq = await this.parts.events.saveOwn({ id, type, account, createdAt, body, origin })
     if (seq === null) return null
-    // No endpoint may ever have named it.
-    await this.#insertAccount.run(account)
     for (const workflow of workflows) {
       const run = newId('run', createdAt)
       await this.#insertRun.run({ run, workflow, seq, createdAt, depth })

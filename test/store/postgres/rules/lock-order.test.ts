@@ -78,3 +78,17 @@ test('an operation on many runs has their rows in the order of ids, and not newe
   const perform = () => one.performBulk({ ...whole, targets }, NOW)
   await expectOrder(session, rowOf(first.runId), rowOf(second.runId), perform)
 })
+
+test('an event of an account that is new has the account before the stream', async () => {
+  const { one, session } = await openTwo()
+  const lease = await claimLease(one)
+  const send = { id: 'evt_sent', type: 'x.y', account: 'new', createdAt: NOW, body: '{}', workflows: [] }
+  await session.query('BEGIN')
+  await session.query(`INSERT INTO event_account (name) VALUES ('new')`)
+  // With a failed attempt, so that it is no plain step.
+  const failure = { key: 'send', attempt: 1, at: NOW, error: { name: 'Error', message: 'no' } }
+  const sent = one.saveCheckpoint(lease, checkpoint('send', { kind: 'send' }), failure, { send })
+  await awaitBlocked(session)
+  await session.query('SELECT 1 FROM stream FOR UPDATE NOWAIT').finally(() => session.query('ROLLBACK'))
+  await sent
+})

@@ -1,10 +1,10 @@
 import { describeError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import { isStaleLease, type Lease } from '../../core/runs/lease.ts'
+import type { Lease } from '../../core/runs/lease.ts'
 import type { Store } from '../../core/store/store.ts'
 import { waitUntil } from '../../core/time.ts'
-import { describeOutcome } from '../execute/settle-run.ts'
+import { asLost, describeOutcome } from '../execute/settle-run.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 /** How long a run waits after its pass broke, and how often we try to write that. */
@@ -25,8 +25,9 @@ export async function parkBrokenPass(
   while (!signal.aborted) {
     const dueAt = clock.now() + PAUSE_MS
     const outcome = { kind: 'parked', dueAt, reason: `interrupted: ${failure.message}` } as const
-    const isDone = await store.parkRun(run.lease, outcome).then(() => true, isStaleLease)
-    if (isDone) return publish(describeOutcome(run, outcome, { now: clock.now(), steps: 0, tags: {} }))
+    const parked = store.parkRun(run.lease, outcome).then(() => outcome)
+    const settled = await parked.catch(asLost).catch(() => null)
+    if (settled) return publish(describeOutcome(run, settled, { now: clock.now(), steps: 0, tags: {} }))
     await waitUntil(clock, dueAt, signal).catch(() => {})
   }
 }

@@ -80,8 +80,10 @@ function isLoss({ state }: FileFinding): boolean {
   return state !== 'reported' && state !== 'unclear'
 }
 
-/** True where an event may be lost, and nobody can tell. */
-/** Nothing is known of files where no definition says which file its events are about. */
+/**
+ * True where an event may be lost, and nobody can tell. Nor can anybody where no definition says
+ * which file its events are about.
+ */
 function isUnclear({ storages, findings, types }: Pick<Coverage, 'storages' | 'findings' | 'types'>): boolean {
   const ofFiles = types.filter(({ type }) => type.startsWith('file.'))
   if (ofFiles.every(({ unmatched }) => unmatched !== null)) return true

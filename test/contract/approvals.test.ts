@@ -128,7 +128,7 @@ describeStores((test) => {
     await expect(store.decideApproval(await wordOf(store, id), later)).rejects.toThrow('is expired already')
     expect(await store.listApprovals({ limit: 9, now: later, status: 'open' })).toEqual([])
     const permit = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a'), now: later })
-    expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('was expired') })
+    expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('has expired') })
     // It has ended for good, whatever the clock says next.
     expect(await store.findApproval(id, NOW)).toMatchObject({ status: 'expired' })
     await expect(store.decideApproval(await wordOf(store, id), NOW)).rejects.toThrow('is expired already')

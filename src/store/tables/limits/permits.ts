@@ -204,7 +204,7 @@ export class Permits extends JoinedTable<PermitTables> {
 
   async #refuseByWord(item: FoundItem, state: 'denied' | 'expired'): Promise<EffectPermit> {
     const { approval, why } = item
-    const reason = `approval ${approval} was ${state}: ${why}`
+    const reason = `approval ${approval} ${state === 'denied' ? 'was denied' : 'has expired'}: ${why}`
     return { kind: 'denied', approval, reason, ...(await this.#tellEnd(item, state)) }
   }
 

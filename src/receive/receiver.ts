@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { UpshotError } from '../core/errors.ts'
+import { MAX_REFUSALS } from '../core/incoming/delivery.ts'
 import { CALLBACK_PATH } from '../core/incoming/hook.ts'
 import type { Publish } from '../core/notices.ts'
 import type { DeliveryIntake, Store } from '../core/store/store.ts'
@@ -170,14 +171,16 @@ export class Receiver {
 
   /** Tells the alarm which endpoints used to work, and how their signatures failed since. */
   async #recallUses(): Promise<void> {
+    // One question for all: an endpoint that looks for its own passes over those of the others.
+    const failed = await this.#store.listDeliveries({ verdicts: ['bad_signature'], limit: MAX_REFUSALS })
+    const byEndpoint = Map.groupBy(failed, (failure) => failure.endpointId)
     for (const { id: endpointId } of await this.#store.listEndpoints()) {
       const uses = await this.#store.listSecretUses(endpointId)
       const receivedAt = Math.max(...uses.map(({ lastUsedAt }) => lastUsedAt ?? Number.NEGATIVE_INFINITY))
       if (!Number.isFinite(receivedAt)) continue
       this.#alarm.note({ endpointId, verdict: 'accepted', receivedAt })
-      const about = { endpointId, verdicts: ['bad_signature'], since: receivedAt } as const
-      const failures = await this.#store.listDeliveries({ ...about, limit: RECENT_FAILURES })
-      for (const failure of failures.reverse()) this.#alarm.note(failure)
+      const since = (byEndpoint.get(endpointId) ?? []).filter((failure) => failure.receivedAt >= receivedAt)
+      for (const failure of since.slice(0, RECENT_FAILURES).reverse()) this.#alarm.note(failure)
     }
   }
 

@@ -106,6 +106,9 @@ export interface ArrivalClaim {
   codeHashes: Readonly<Record<string, string>>
 }
 
+/** Rows of refusals that the ledger keeps for each verdict. */
+export const MAX_REFUSALS = 10_000
+
 /** A refused delivery: the verdict and its reason, without the body. */
 export interface RefusedDelivery {
   id: string

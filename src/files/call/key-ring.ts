@@ -31,6 +31,11 @@ export class KeyRing {
     this.#parts = parts
   }
 
+  /** The key in use; null where a source has to be asked, which may take long. */
+  get current(): Secret | null {
+    return this.#current
+  }
+
   /**
    * The key to use. Throws `AuthenticationError` without a request when every known key was
    * refused within the last minute.

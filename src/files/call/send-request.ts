@@ -14,7 +14,7 @@ const MAX_NEW_KEYS = 2
 
 /** Sends a request until it is answered or must not be sent again. `call` has every attempt. */
 export async function sendRequest(parts: ClientParts, call: Call, request: ApiRequest): Promise<Reply> {
-  let key = await inTime(parts, call, parts.keys.take(factsOf(call)))
+  let key = parts.keys.current ?? (await inTime(parts, call, parts.keys.take(factsOf(call))))
   let newKeys = 0
   let waitedMs = 0
   let unreadable = 0

@@ -1,5 +1,6 @@
 import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
+import { MAX_REFUSALS } from '../../core/incoming/delivery.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 
@@ -7,8 +8,6 @@ interface EndpointLook {
   store: Pick<ReadStore, 'listEndpoints' | 'listSecretUses' | 'listDeliveries' | 'listDeliveryHours'>
 }
 
-/** Failed signatures of one endpoint that are counted at most, unless the rule asks for more. */
-const MAX_FAILURES = 200
 /** The store notes the use of a secret to the minute. */
 const USE_MS = 60_000
 
@@ -25,15 +24,17 @@ export async function lookAtSecrets(
   position: string | null,
   now: number,
 ): Promise<Look> {
+  // One question for all: an endpoint that looks for its own passes over those of the others.
+  const failed = await store.listDeliveries({ verdicts: ['bad_signature'], limit: MAX_REFUSALS })
+  const byEndpoint = Map.groupBy(failed, ({ endpointId }) => endpointId)
   const sightings: Sighting[] = []
   for (const endpoint of await store.listEndpoints()) {
     const usedAt = await readLastUse(store, endpoint)
     if (usedAt === null) continue
-    const about = { endpointId: endpoint.id, verdicts: ['bad_signature'], since: usedAt + USE_MS } as const
-    const failures = await store.listDeliveries({ ...about, limit: Math.max(MAX_FAILURES, Math.floor(over) + 1) })
-    if (failures.length <= over) continue
+    const since = (byEndpoint.get(endpoint.id) ?? []).filter(({ receivedAt }) => receivedAt >= usedAt + USE_MS)
+    if (since.length <= over) continue
     const title = `signatures of the endpoint ${endpoint.name} fail: its secret may have changed`
-    sightings.push({ ...describe(endpoint, title), at: now, count: failures.length })
+    sightings.push({ ...describe(endpoint, title), at: now, count: since.length })
   }
   return { sightings, position }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { expect, onTestFinished } from 'vitest'
+import type { Store } from '../../../src/core/store/store.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { test } from '../../support/test-store.ts'
 import { failRun, openWatch, RULE } from './support/open-alerts.ts'
@@ -47,15 +48,20 @@ test('an alert by mail has a subject that says it, and a plain text with page an
   expect(text).toMatch(/^From: upshot@example.com/m)
 })
 
-test('a mail server that does not answer is named without its password', async ({ store }) => {
-  // Port 9 discards, and nothing listens there.
-  const smtp = 'smtp://ops:s3cret@127.0.0.1:9'
+/** Begins the look that finds a failed run, and tells this mail server. */
+async function beginLook(store: Store, smtp: string) {
   const channels = { ops: { kind: 'email', smtp, from: 'upshot@example.com', to: ['a@b.example'] } } as const
   const alerts = openWatch(store, RULE, { channels })
   await alerts.watch.look()
   await failRun(store, NOW + 1_000)
   alerts.clock.set(NOW + 10_000)
-  const looked = alerts.watch.look()
+  return { alerts, looked: alerts.watch.look() }
+}
+
+test('a mail server that does not answer is named without its password', async ({ store }) => {
+  // Port 9 discards, and nothing listens there.
+  const smtp = 'smtp://ops:s3cret@127.0.0.1:9'
+  const { alerts, looked } = await beginLook(store, smtp)
   for (const pause of [1_000, 5_000]) {
     await expect.poll(() => alerts.clock.nextAt()).toBe(alerts.clock.now() + pause)
     alerts.clock.advance(pause)
@@ -72,12 +78,7 @@ test('a stop does not wait for a mail server that says nothing', async ({ store 
   await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => void server.close())
   const smtp = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const channels = { ops: { kind: 'email', smtp, from: 'upshot@example.com', to: ['a@b.example'] } } as const
-  const alerts = openWatch(store, RULE, { channels })
-  await alerts.watch.look()
-  await failRun(store, NOW + 1_000)
-  alerts.clock.set(NOW + 10_000)
-  const looked = alerts.watch.look()
+  const { alerts, looked } = await beginLook(store, smtp)
   await asked
   const before = performance.now()
   await alerts.watch.stop()

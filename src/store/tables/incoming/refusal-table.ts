@@ -1,8 +1,6 @@
-import type { Refusal, RefusalTally, RefusedDelivery } from '../../../core/incoming/delivery.ts'
+import { MAX_REFUSALS, type Refusal, type RefusalTally, type RefusedDelivery } from '../../../core/incoming/delivery.ts'
 import { type Connection, Table } from '../../connection.ts'
 
-/** Rows of refusals that are kept for each verdict. */
-const MAX_REFUSALS = 10_000
 /** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
 const MAX_REMOVED = 8
 

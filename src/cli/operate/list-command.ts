@@ -98,17 +98,15 @@ export async function readList<Name extends ListName>(
   const ask = async (query: Record<string, unknown>) =>
     (await call(operations, name, { ...input, query } as unknown as InputOf<Name>)) as unknown as Page
   if (limit === null) return (await ask(input.query)) as never
-  let page: Page | null = null
-  for (let isOver = false; !isOver; ) {
+  for (let page: Page | null = null; ; ) {
     const most: number = Math.min(limit - (page?.items.length ?? 0), MAX_PAGE)
     const bound = Number.isFinite(limit) ? { limit: most } : {}
     const found: Page = await ask({ ...input.query, ...bound, ...(page && { after: page.next }) })
     page = page === null ? found : join(page, found)
     // A full page costs no more than its rows; any other one has looked at many for nothing.
     const isLate = found.items.length < most && performance.now() >= until
-    isOver = page.next === null || page.items.length >= limit || isLate
+    if (page.next === null || page.items.length >= limit || isLate) return page as never
   }
-  return page as never
 }
 
 interface Page {

@@ -77,7 +77,9 @@ export class RunTable extends JoinedTable<{
        ORDER BY run_id ${this.db.sql.forUpdate()}`,
     ),
     // Index: wait_child.
-    listParents: this.db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
+    listParents: this.db.pluck<[string[]], string>(
+      `SELECT run_id FROM wait WHERE ${this.db.sql.isOneOf('child_run', 'text')}`,
+    ),
     isResolved: this.db.pluck<[string, string[]], number>(
       `SELECT 1 FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
     ),
@@ -259,17 +261,27 @@ export class RunTable extends JoinedTable<{
     if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lock.all([...runIds])
   }
 
-  /** The same for those that stand in no line, whatever is done with each of them next. */
+  /**
+   * Locks what the ends of runs lock, whatever is done with each of them next. The rows of those in
+   * line come later, behind their gates.
+   */
   async lockOutside(runIds: readonly string[]): Promise<void> {
-    if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lockOutside.all([...runIds])
+    if (!this.#hasRowLocks || runIds.length === 0) return
+    const parents = await this.#lockAround(runIds)
+    await this.#sql.lockOutside.all([...parents, ...runIds])
   }
 
   /** Locks the ticks of its schedule, then the run and those that wait for its end. */
   async #lockToEnd(runId: string): Promise<void> {
     if (!this.#hasRowLocks) return
-    await this.parts.ticks.lockTicksOf(runId)
-    const parents = await this.#sql.listParents.all(runId)
+    const parents = await this.#lockAround([runId])
     if (parents.length > 0) await this.lockAll([...parents, runId])
+  }
+
+  /** Locks the ticks of their schedules, and gives the runs that wait for their ends. */
+  async #lockAround(runIds: readonly string[]): Promise<string[]> {
+    await this.parts.ticks.lockTicksOf(runIds)
+    return this.#sql.listParents.all([...runIds])
   }
 
   /** The valid leases of a worker. A run that is missing was canceled or taken over. */

@@ -58,8 +58,9 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
   >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
        GROUP BY scheduled_for HAVING count(*) >= ? ORDER BY scheduled_for LIMIT ?`)
   // Index: primary key.
-  readonly #scheduleOf = this.db.pluck<[string], string>(
-    'SELECT tick_schedule FROM work WHERE run_id = ? AND tick_at IS NOT NULL',
+  readonly #schedulesOf = this.db.pluck<[string[]], string>(
+    `SELECT DISTINCT tick_schedule FROM work WHERE ${this.db.sql.isOneOf('run_id', 'text')} AND tick_at IS NOT NULL
+     ORDER BY tick_schedule`,
   )
   // Index: work_ticking, from here on.
   readonly #startQueued = this.db.prepare<[{ schedule: string; account: string }]>(
@@ -124,10 +125,9 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     }
   }
 
-  /** Locks the ticks of a run's schedule, where it is one of them. */
-  async lockTicksOf(runId: string): Promise<void> {
-    const schedule = await this.#scheduleOf.get(runId)
-    if (schedule !== undefined) await this.db.lock(['tick', schedule])
+  /** Locks the ticks of the schedules of these runs, in the order of their ids. */
+  async lockTicksOf(runIds: readonly string[]): Promise<void> {
+    for (const schedule of await this.#schedulesOf.all([...runIds])) await this.db.lock(['tick', schedule])
   }
 
   /** Lets the next queued tick go on, if no other of its schedule and account is unfinished. */

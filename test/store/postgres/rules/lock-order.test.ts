@@ -22,6 +22,7 @@ async function expectOrder(session: pg.Client, first: string, second: string, ca
 
 const rowOf = (runId: string) => `SELECT 1 FROM work WHERE run_id = '${runId}'`
 const CURSORS = 'SELECT 1 FROM match_cursor'
+const TICKS = `SELECT pg_advisory_xact_lock(hashtextextended('["tick","nightly"] ' || current_schema(), 0)) FROM stream`
 
 test('a run that begins to wait has the cursors of its events before its row', async () => {
   const { one, session } = await openTwo()
@@ -49,9 +50,7 @@ test('a tick in line that is canceled lets no other tick of its schedule wait fo
   const { one, session } = await openTwo()
   await one.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
   const queued = await one.recordTick('nightly', { scheduledFor: NOW + 1, missed: 0 }, NOW, { overlap: 'queue' })
-  const name = `'["tick","nightly"] ' || current_schema()`
-  const ticks = `SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0)) FROM stream`
-  await expectOrder(session, ticks, rowOf(queued ?? ''), () => one.cancelRun(queued ?? '', 'by hand', NOW))
+  await expectOrder(session, TICKS, rowOf(queued ?? ''), () => one.cancelRun(queued ?? '', 'by hand', NOW))
 })
 
 test('a decision has the rows of the runs that it wakes before the stream of its event', async () => {
@@ -66,17 +65,36 @@ test('a decision has the rows of the runs that it wakes before the stream of its
   await expectOrder(session, rowOf(lease.runId), 'SELECT 1 FROM stream', () => one.decideApproval(word, NOW))
 })
 
+/** An operation that cancels these runs. */
+async function startCancel(store: Awaited<ReturnType<typeof openTwo>>['one'], ...targets: string[]) {
+  const operator = { actor: 'ann', role: 'operator', from: '', reason: null } as const
+  const whole = { id: 'op_1', owner: 'me', after: null, next: null }
+  await store.startBulk({ id: whole.id, kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW })
+  await store.claimBulk(whole.owner, NOW)
+  await store.countBulk(whole, { total: targets.length, runs: targets.length, first: [] }, NOW)
+  return () => store.performBulk({ ...whole, targets }, NOW)
+}
+
 test('an operation on many runs has their rows in the order of ids, and not newest first', async () => {
   const { one, session } = await openTwo()
   const [first, second] = [await claimLease(one), await claimLease(one, 'evt_2')]
-  const operator = { actor: 'ann', role: 'operator', from: '', reason: null } as const
-  const whole = { id: 'op_1', owner: 'me', after: null, next: null }
-  await one.startBulk({ id: whole.id, kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW })
-  await one.claimBulk(whole.owner, NOW)
-  await one.countBulk(whole, { total: 2, runs: 2, first: [] }, NOW)
-  const targets = [second.runId, first.runId]
-  const perform = () => one.performBulk({ ...whole, targets }, NOW)
+  const perform = await startCancel(one, second.runId, first.runId)
   await expectOrder(session, rowOf(first.runId), rowOf(second.runId), perform)
+})
+
+test('an operation on many runs has those that wait for their ends before their rows', async () => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_child' })
+  const perform = await startCancel(one, 'run_child')
+  await expectOrder(session, rowOf(parent.runId), rowOf('run_child'), perform)
+})
+
+test('an operation on many runs has the ticks of their schedules before their rows', async () => {
+  const { one, session } = await openTwo()
+  const tick = (await one.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)) ?? ''
+  const perform = await startCancel(one, tick)
+  await expectOrder(session, TICKS, rowOf(tick), perform)
 })
 
 test('an event of an account that is new has the account before the stream', async () => {

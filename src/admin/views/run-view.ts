@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { includesRole } from '../../core/access/role.ts'
 import { answerStatus, type DeliveryRecord } from '../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
-import { CALLBACK_PATH, maskTokens } from '../../core/incoming/hook.ts'
+import { maskTokens, mayHaveHooks } from '../../core/incoming/hook.ts'
 import { type Progress, shareOf, timeLeft } from '../../core/runs/annotations/progress.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
 import { type Checkpoint, ROW_OUTPUT_BYTES, type StepFailure } from '../../core/runs/step.ts'
@@ -153,11 +153,10 @@ export function maskValue(value: unknown): unknown {
 /** An answer in which no URL of a hook can be used, wherever an author's value holds one. */
 export function maskCallbacks<Answer>(answer: Answer): Answer {
   const text = JSON.stringify(answer) ?? ''
-  return text.includes(CALLBACK_PATH) ? JSON.parse(maskTokens(text)) : answer
+  return mayHaveHooks(text) ? JSON.parse(maskTokens(text)) : answer
 }
 
 /** The same as a line of JSON. */
 export function writeMasked(answer: unknown): string {
-  const text = JSON.stringify(answer)
-  return `${text.includes(CALLBACK_PATH) ? maskTokens(text) : text}\n`
+  return `${maskTokens(JSON.stringify(answer))}\n`
 }

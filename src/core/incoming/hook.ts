@@ -105,10 +105,13 @@ const ID_DIGITS = 26
 const MAC_DIGITS = 32
 const DIGIT = '[0-9a-hjkmnp-tv-z]'
 const TOKEN = new RegExp(`^(${DIGIT}{${ID_DIGITS}})(${DIGIT}{${MAC_DIGITS}})$`)
-const IN_TEXT = new RegExp(`(/callbacks/${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'g')
+/** A slash, also in a URL that is a parameter of another one. */
+const SLASH = '(?:/|%2F)'
+const IN_TEXT = new RegExp(`(${SLASH}callbacks${SLASH}${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'gi')
+const SCHEME = 'https?(?::|%3A)'
 const MAYBE_MASKED = new RegExp(
-  String.raw`https?://[^\s"'<>]*?/callbacks/(${DIGIT}{${ID_DIGITS}})(?:${DIGIT}{${MAC_DIGITS}}|…)`,
-  'g',
+  String.raw`${SCHEME}(?:(?!${SCHEME})[^\s"'<>])*?${SLASH}callbacks(${SLASH})(${DIGIT}{${ID_DIGITS}})(?:${DIGIT}{${MAC_DIGITS}}|…)`,
+  'gi',
 )
 
 /** The last part of a hook's URL: its id, and a proof that only we can make. */
@@ -135,10 +138,19 @@ export function previewUrl(id: string): string {
 
 /** Text in which URLs of hooks, masked or not, are those that a preview of the run gets. */
 export function asPreviewed(text: string): string {
-  return text.includes(CALLBACK_PATH) ? text.replace(MAYBE_MASKED, (_, digits) => previewUrl(`hok_${digits}`)) : text
+  if (!mayHaveHooks(text)) return text
+  return text.replace(MAYBE_MASKED, (_, slash: string, digits: string) => {
+    const url = previewUrl(`hok_${digits}`)
+    return slash === '/' ? url : encodeURIComponent(url)
+  })
 }
 
 /** Text in which no URL of a hook can be used. */
 export function maskTokens(text: string): string {
-  return text.includes(CALLBACK_PATH) ? text.replace(IN_TEXT, '$1…') : text
+  return mayHaveHooks(text) ? text.replace(IN_TEXT, '$1…') : text
+}
+
+/** False for most texts, and at little cost. */
+export function mayHaveHooks(text: string): boolean {
+  return text.includes('callbacks')
 }

@@ -63,6 +63,8 @@ interface IsolatedParts {
   readFiles?: ReadFiles
   /** Tells how long an answer takes. Default: that of the machine. */
   clock?: Clock
+  /** Variables that it does not get, beside ours and those of the service. Default: none. */
+  secretVariables?: readonly string[]
   /** Gets what the author's code prints. */
   onPrint?: (text: string) => void
   /** Longest time without an answer before it counts as hanging. Default 30 s. */
@@ -97,8 +99,7 @@ export class IsolatedProcess implements AsyncDisposable {
   }
 
   /**
-   * Previews runs, in the order of the jobs: a message and a turn of the loop serve them all.
-   * Throws
+   * Previews runs, in the order of the jobs: a message and a turn of the loop serve them all. Throws
    * `not_found` without the workflow of one. Only plans have steps without effects, and log lines.
    */
   preview(jobs: readonly PreviewJob[], rules: PreviewRules): Promise<PreviewedJob[]> {
@@ -122,7 +123,7 @@ export class IsolatedProcess implements AsyncDisposable {
 }
 
 function begin({ settings, store, readFiles = refuseFiles, ...parts }: IsolatedParts): Child {
-  const { onPrint = () => {}, patienceMs = PATIENCE_MS, clock } = parts
+  const { onPrint = () => {}, patienceMs = PATIENCE_MS, clock, secretVariables = [] } = parts
   const { listDeletes, listRunEvents, readOutput } = store
   return new Child({
     name: 'The process that previews workflows',
@@ -133,7 +134,7 @@ function begin({ settings, store, readFiles = refuseFiles, ...parts }: IsolatedP
       '--max-semi-space-size=8',
       ...importFirst(besides(import.meta.url, 'hooks/isolation-hooks')),
     ],
-    env: isolatedEnvironment(),
+    env: isolatedEnvironment(secretVariables),
     handlers: {
       listDeletes,
       listRunEvents,
@@ -160,9 +161,10 @@ async function refuseFiles(): Promise<never> {
 /**
  * Neither the service's keys, nor our own, nor options that open what the isolated process closes.
  */
-export function isolatedEnvironment(): NodeJS.ProcessEnv {
+export function isolatedEnvironment(secret: readonly string[] = []): NodeJS.ProcessEnv {
   const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
-  return Object.fromEntries(Object.entries(openEnvironment()).filter(([name]) => !closed.test(name)))
+  const isOpen = ([name]: [string, unknown]) => !closed.test(name) && !secret.includes(name)
+  return Object.fromEntries(Object.entries(openEnvironment()).filter(isOpen))
 }
 
 /** By default the code, and the trust in its reads, are those of the project. */
@@ -174,7 +176,8 @@ interface Wanted
 }
 
 /** The settings that an isolated process needs. None is a secret. */
-interface IsolatedConfig extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'limits'> {
+interface IsolatedConfig
+  extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'limits' | 'secretVariables'> {
   service?: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
 }
 
@@ -191,9 +194,9 @@ export async function openIsolated(
 ): Promise<IsolatedProcess> {
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
-  const { guardPolicy: guard, limits } = config
+  const { guardPolicy: guard, limits, secretVariables = [] } = config
   const settings: Required<IsolatedSettings> = { workflowsDir, trustsReads, guard, maxSteps: limits.steps, spellings }
-  return IsolatedProcess.open({ settings, store, ...wanted })
+  return IsolatedProcess.open({ settings, store, secretVariables, ...wanted })
 }
 
 function spell({ service }: Pick<IsolatedConfig, 'service'>): StorageSpellings {

@@ -5,10 +5,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { IsolatedProcess } from '../../../src/app/preview/isolated-process.ts'
+import { openIsolated } from '../../../src/app/preview/isolated-process.ts'
 import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import { openReads } from '../../../src/app/preview/planned-files.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
+import { DEFAULT_MAX_STEPS } from '../../../src/core/runs/step.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import { type ManualClock, systemClock } from '../../../src/core/time.ts'
 import { createFilesClient } from '../../../src/files/index.ts'
@@ -42,12 +43,14 @@ async function openCanary() {
 interface Wanted {
   trustsReads?: boolean
   animals?: readonly Animal[]
+  /** Those of channels. */
+  secretVariables?: readonly string[]
   /** Of the isolated process's patience. */
   clock?: ManualClock
 }
 
 /** The zoo in an isolated process, beside a sandbox, a canary, a database and a folder. */
-export async function openZoo({ trustsReads = false, animals = ZOO, clock }: Wanted) {
+export async function openZoo({ trustsReads = false, animals = ZOO, secretVariables = [], clock }: Wanted) {
   const folder = tempFolder()
   const modules = tempFolder()
   writeFileSync(join(folder, 'kept'), 'as it was')
@@ -68,9 +71,9 @@ export async function openZoo({ trustsReads = false, animals = ZOO, clock }: Wan
   const { key: apiKey } = await sandbox.keys.create({ name: 'zoo', scope: 'read-write' })
   const client = createFilesClient({ baseUrl: sandbox.url, apiKey, plan: 'enterprise' })
   const store = openTestStore()
-  const isolated = await IsolatedProcess.open({
-    settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {}, trustsReads },
-    store,
+  const limits = { steps: DEFAULT_MAX_STEPS }
+  const config = { workflowsDir: modules, guardPolicy: DEFAULT_POLICY, trustsReads, limits, secretVariables }
+  const isolated = await openIsolated(store, config, {
     ...(clock && { clock }),
     readFiles: openReads(
       { clientOf: async () => client },

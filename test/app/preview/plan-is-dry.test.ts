@@ -121,13 +121,15 @@ test('JavaScript has the time and the chance of the run, which are the same in e
   expect(chance).not.toEqual(other.kind === 'completed' ? JSON.parse(other.output).chance : null)
 })
 
-test('an isolated process has no variable that names a key, an address or an option of Node', async () => {
-  const given = { SERVICE_API_KEY: 'sk_live_1', UPSHOT_SECRET_KEY: 'key', NODE_OPTIONS: '--no-warnings', OWN: 'kept' }
+test('an isolated process has no variable that names a key, an address, a channel or an option of Node', async () => {
+  const ours = { SERVICE_API_KEY: 'sk_live_1', UPSHOT_SECRET_KEY: 'key', NODE_OPTIONS: '--no-warnings' }
+  const given = { ...ours, PAGER_URL: 'https://pager.example.com/secret', OWN: 'kept' }
   for (const [name, value] of Object.entries(given)) vi.stubEnv(name, value)
   onTestFinished(() => void vi.unstubAllEnvs())
   const names = Object.keys(given).join("', '")
   const code = `return ['${names}'].filter((name) => process.env[name] !== undefined)`
-  const { plan } = await openZoo({ animals: [{ name: 'variables', code, call: null }] })
+  const animals = [{ name: 'variables', code, call: null }]
+  const { plan } = await openZoo({ animals, secretVariables: ['PAGER_URL'] })
   expect((await plan('zoo-0')).end).toEqual({ kind: 'completed', output: '["OWN"]' })
 })
 

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { devNull, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { UpshotError } from '../../core/errors.ts'
+import { openEnvironment } from '../../project/config/environment.ts'
 
 /** Code that a backtest tries or compares with, as a folder of modules. */
 interface OtherCode extends AsyncDisposable {
@@ -55,9 +56,16 @@ function linkPackages(top: string, tree: string, workflowsDir: string): void {
   }
 }
 
+/** Variables by which git tells its hooks of the repository, and of the commit at work. */
+const OF_HOOKS = /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR)$/
+
+/** In a hook, such as one before a commit, git would write its working tree into that commit. */
 async function git(folder: string, ...args: string[]): Promise<string> {
+  const env = Object.fromEntries(Object.entries(openEnvironment()).filter(([name]) => !OF_HOOKS.test(name)))
+  // Nor do hooks of the project run, which may install or migrate something.
+  const own = ['-C', folder, '-c', `core.hooksPath=${devNull}`]
   try {
-    const { stdout } = await run('git', ['-C', folder, ...args])
+    const { stdout } = await run('git', [...own, ...args], { env })
     return stdout
   } catch (error) {
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string }

@@ -99,7 +99,8 @@ export class IsolatedProcess implements AsyncDisposable {
   }
 
   /**
-   * Previews runs, in the order of the jobs: a message and a turn of the loop serve them all. Throws
+   * Previews runs, in the order of the jobs: a message and a turn of the loop serve them all.
+   * Throws
    * `not_found` without the workflow of one. Only plans have steps without effects, and log lines.
    */
   preview(jobs: readonly PreviewJob[], rules: PreviewRules): Promise<PreviewedJob[]> {

@@ -109,8 +109,9 @@ const TOKEN = new RegExp(`^(${DIGIT}{${ID_DIGITS}})(${DIGIT}{${MAC_DIGITS}})$`)
 const SLASH = '(?:/|%2F)'
 const IN_TEXT = new RegExp(`(${SLASH}callbacks${SLASH}${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'gi')
 const SCHEME = 'https?(?::|%3A)'
+const BEFORE = String.raw`${SCHEME}(?:(?!${SCHEME})[^\s"'<>])*?`
 const MAYBE_MASKED = new RegExp(
-  String.raw`${SCHEME}(?:(?!${SCHEME})[^\s"'<>])*?${SLASH}callbacks(${SLASH})(${DIGIT}{${ID_DIGITS}})(?:${DIGIT}{${MAC_DIGITS}}|…)`,
+  `${BEFORE}${SLASH}callbacks(${SLASH})(${DIGIT}{${ID_DIGITS}})(?:${DIGIT}{${MAC_DIGITS}}|…)`,
   'gi',
 )
 

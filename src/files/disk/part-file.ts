@@ -39,9 +39,9 @@ interface PartRequest {
 export class PartFile {
   readonly #target: string
   readonly #kept: KeptHashes
-  readonly #file: UncachedFile
+  #file: UncachedFile
   /** By which the file is told from that of another process. */
-  readonly #place: Place
+  #place: Place
   readonly #clock: Clock
   #hash: PartHash
   #writer: BlockWriter
@@ -78,9 +78,7 @@ export class PartFile {
     await mkdir(dirname(to), { recursive: true })
     const found = resume ? await readMarks(to) : null
     const isContinued = found !== null && isSame(found, wanted)
-    // A process that still writes to it keeps it to itself: no bytes of two versions are joined.
-    if (!isContinued) await rm(partPath(to), { force: true })
-    const file = await UncachedFile.open(partPath(to))
+    const file = isContinued ? await UncachedFile.open(partPath(to)) : await openAnew(to)
     try {
       const place = await file.plain.stat({ bigint: true })
       const bytes = Number(place.size)
@@ -103,8 +101,12 @@ export class PartFile {
     return this.#marks.version
   }
 
-  /** Prepares for bytes from `offset` on: the end of this part, or 0, which empties it. */
+  /**
+   * Prepares for bytes from `offset` on: the end of this part, or 0, which empties it. Throws
+   * `conflict` where another process has put its own there, whose marks they would replace.
+   */
   async expectFrom(offset: number, version: Version): Promise<void> {
+    if (!(await this.#isThere())) throw describeOther(this.#target)
     if (offset === 0 && this.#bytes > 0) await this.#empty()
     this.#marks = { ...this.#marks, version }
     await writeFile(marksPath(this.#target), JSON.stringify(this.#marks))
@@ -169,8 +171,10 @@ export class PartFile {
   async #empty(): Promise<void> {
     await this.#hash.end()
     await this.#writer.close()
-    await this.#file.plain.truncate(0)
+    await this.#file.close()
     this.#bytes = 0
+    this.#file = await openAnew(this.#target)
+    this.#place = await this.#file.plain.stat({ bigint: true })
     this.#hash = emptyHash(this.#marks.size)
     this.#writer = new BlockWriter(this.#file, { hash: this.#hash, at: 0, clock: this.#clock })
   }
@@ -187,6 +191,15 @@ function partPath(target: string): string {
 
 function marksPath(target: string): string {
   return `${target}.part.json`
+}
+
+/**
+ * An empty part. A process that still writes to the one before keeps that to itself: no bytes of
+ * two versions are joined.
+ */
+async function openAnew(target: string): Promise<UncachedFile> {
+  await rm(partPath(target), { force: true })
+  return UncachedFile.open(partPath(target))
 }
 
 /** The marks of a part; null when there are none that can be parsed. */

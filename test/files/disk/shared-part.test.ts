@@ -20,7 +20,7 @@ async function begin(to: string, modifiedAt: string): Promise<PartFile> {
     clock: new ManualClock(),
     signal,
   })
-  await part.expectFrom(0, UNMARKED)
+  await part.expectFrom(part.bytes, UNMARKED)
   return part
 }
 
@@ -34,6 +34,35 @@ test('two processes that download other versions to one path join none of their 
   await expect(first.finish()).rejects.toMatchObject({ code: 'conflict' })
   await first.discard()
   await second.append(Buffer.from('bbbb'))
+  await second.finish()
+  expect(await readFile(to, 'utf8')).toBe('bbbbbbbb')
+})
+
+test('a process that connects again leaves the marks of another one as they are', async () => {
+  const to = join(tempFolder(), 'x')
+  const first = await begin(to, '2026-01-01T00:00:00.000Z')
+  await first.append(Buffer.from('aaaa'))
+  const second = await begin(to, '2026-01-02T00:00:00.000Z')
+  await second.append(Buffer.from('bbbb'))
+  await expect(first.expectFrom(first.bytes, UNMARKED)).rejects.toMatchObject({ code: 'conflict' })
+  await first.leave()
+  await second.leave()
+  const third = await begin(to, '2026-01-02T00:00:00.000Z')
+  expect(third.bytes).toBe(4)
+  await third.discard()
+})
+
+test('two processes that continue one part join no bytes where the file changes for one of them', async () => {
+  const to = join(tempFolder(), 'x')
+  const before = await begin(to, '2026-01-01T00:00:00.000Z')
+  await before.append(Buffer.from('aaaa'))
+  await before.leave()
+  const [first, second] = [await begin(to, '2026-01-01T00:00:00.000Z'), await begin(to, '2026-01-01T00:00:00.000Z')]
+  await second.expectFrom(0, UNMARKED)
+  await first.append(Buffer.from('aaaa'))
+  await second.append(Buffer.from('bbbbbbbb'))
+  await expect(first.finish()).rejects.toMatchObject({ code: 'conflict' })
+  await first.leave()
   await second.finish()
   expect(await readFile(to, 'utf8')).toBe('bbbbbbbb')
 })

@@ -6,6 +6,10 @@ const FIRST_LOOKS = 8
 const LOOK_EVERY_MS = 5_000
 /** Longest timer: a correction of the clock counts within this time. */
 const MAX_TIMER_MS = 1_000
+/** Longest time for which it stands still: one that is further behind was set back. */
+const MAX_STILL_MS = 60_000
+/** Timers up to this long end by uptime, where the clock was set back. Longer ones are moments. */
+const MAX_SHORT_MS = 30_000
 
 /** The clock of the database, which all processes share, whatever the machine's is set to. */
 export class DatabaseClock implements Clock {
@@ -30,9 +34,10 @@ export class DatabaseClock implements Clock {
     return { clock, stop: () => clock.#stop() }
   }
 
-  /** Never goes back: where it was ahead, it stands still for so long. */
+  /** Where it was ahead, it stands still for so long. Only one that was set back goes back. */
   now(): number {
-    this.#last = Math.max(this.#last, Math.floor(this.#origin + performance.now()))
+    const time = Math.floor(this.#origin + performance.now())
+    if (time > this.#last || time < this.#last - MAX_STILL_MS) this.#last = time
     return this.#last
   }
 
@@ -47,10 +52,13 @@ export class DatabaseClock implements Clock {
 
   at(moment: number, wake: () => void): () => void {
     let timer: NodeJS.Timeout
+    const longestMs = moment - this.now()
+    const lateAt = longestMs > MAX_SHORT_MS ? Infinity : performance.now() + longestMs + MAX_STILL_MS
+    const isDue = () => this.now() >= moment || performance.now() >= lateAt
     const arm = () => {
       const waitMs = moment - this.now()
       // A timer of Node may be a millisecond early, so it asks again.
-      timer = setTimeout(() => (this.now() < moment ? arm() : wake()), Math.min(Math.max(waitMs, 0), MAX_TIMER_MS))
+      timer = setTimeout(() => (isDue() ? wake() : arm()), Math.min(Math.max(waitMs, 0), MAX_TIMER_MS))
     }
     arm()
     return () => clearTimeout(timer)

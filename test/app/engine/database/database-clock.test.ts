@@ -62,3 +62,23 @@ test('a database whose clock is set back makes it stand still until that has cau
   await vi.advanceTimersByTimeAsync(60_000)
   expect(Math.abs(clock.now() - (before + 5_000))).toBeLessThan(100)
 })
+
+test('a database whose clock is set back by an hour stops nothing for an hour', async () => {
+  holdTime()
+  const database = databaseAhead(0)
+  const clock = await follow(database)
+  const woken: string[] = []
+  const begin = clock.now()
+  clock.at(begin + 10_000, () => woken.push('poll'))
+  clock.at(begin + HOUR, () => woken.push('sleep'))
+  database.state.ms = -HOUR
+  await vi.advanceTimersByTimeAsync(80_000)
+  expect(woken).toEqual(['poll'])
+  expect(Math.abs(clock.now() - (Date.now() - HOUR))).toBeLessThan(100)
+  clock.at(clock.now() + 1_000, () => woken.push('next'))
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(woken).toEqual(['poll', 'next'])
+  // A moment is one of the clock, and comes when that has caught up.
+  await vi.advanceTimersByTimeAsync(2 * HOUR)
+  expect(woken).toEqual(['poll', 'next', 'sleep'])
+})

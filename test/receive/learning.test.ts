@@ -19,7 +19,7 @@ test('P13: an endpoint accepts no delivery until its scheme is known, and the ne
   expect(await store.listRuns({ limit: 1 })).toEqual([])
 
   const captures = await store.listCaptures(endpoint.id)
-  const solution = solveCaptures(captures, { secrets: [SECRET] })
+  const solution = await solveCaptures(captures, { secrets: [SECRET] }, async () => {})
   if (solution.kind !== 'match') throw new Error(`no match: ${JSON.stringify(solution)}`)
   await store.updateEndpoint(planPin(endpoint, solution.scheme))
   const retry = await post(BODY, headers)

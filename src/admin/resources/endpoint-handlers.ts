@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { UpshotError } from '../../core/errors.ts'
 import {
   activeSecrets,
@@ -196,7 +197,8 @@ async function solve(
     secrets: activeSecrets(endpoint, now),
     oldSecrets: retiredSecrets(endpoint, now),
   }
-  return solveCaptures(captures, secret === undefined ? own : { secrets: [secret] })
+  // A stranger may make each cost half a second: requests and deliveries have a turn between them.
+  return solveCaptures(captures, secret === undefined ? own : { secrets: [secret] }, nextTurn)
 }
 
 function describeNone({ name, status }: Endpoint, delivery: string | undefined): UpshotError {

@@ -30,7 +30,7 @@ export type Solution =
 
 /** Bytes hashed in the search for a cut secret: about a tenth of a second. */
 const MAX_BYTES_HASHED = 67_108_864
-/** The same for any other cause: headers of a stranger may allow a thousand schemes. */
+/** The same for all else: headers of a stranger may allow thousands of schemes. */
 const MAX_BYTES_COMPARED = 4 * MAX_BYTES_HASHED
 
 /**
@@ -41,14 +41,19 @@ export function solveScheme(evidence: Evidence): Solution {
 }
 
 /**
- * Solves captures, of which some may be forged or damaged. Returns the scheme that most of them
- * match, else the first cause, from the newest capture on.
+ * Solves captures, of which some may be forged or damaged. Resolves with the scheme that most of
+ * them match, else the first cause, from the newest capture on. Awaits `pause` before each.
  */
-export function solveCaptures(
+export async function solveCaptures(
   captures: readonly Capture[],
   secrets: Pick<Evidence, 'secrets' | 'oldSecrets'>,
-): Solution {
-  const solutions = captures.toReversed().map((capture) => solveScheme({ ...capture, ...secrets }))
+  pause: () => Promise<unknown>,
+): Promise<Solution> {
+  const solutions: Solution[] = []
+  for (const capture of captures.toReversed()) {
+    await pause()
+    solutions.push(solveScheme({ ...capture, ...secrets }))
+  }
   const tried = solutions.reduce((sum, solution) => sum + solution.tried, 0)
   const matches = Object.values(
     Object.groupBy(
@@ -87,6 +92,7 @@ class Search {
   #tryAsGiven(): Solution | null {
     const { secrets, body, receivedAt } = this.#evidence
     for (const scheme of this.#plausible) {
+      if (this.#hashed > MAX_BYTES_COMPARED) return null
       const verdict = this.#verify(scheme, secrets, body)
       if (verdict === null) continue
       if (verdict.isStale && receivedAt !== undefined)

@@ -13,7 +13,9 @@ describe('solveCaptures', () => {
   })
   const signed = (body: Buffer) => capture({ 'x-sig': `sha256=${hex(SECRET, body)}` }, body)
 
-  it('captures give the scheme that most of them match', () => {
+  const noPause = async () => {}
+
+  it('captures give the scheme that most of them match', async () => {
     const captures = [
       signed(bytes('{"n":1}')),
       capture({}),
@@ -21,12 +23,20 @@ describe('solveCaptures', () => {
       capture({ 'x-sig': hex(SECRET) }),
       capture(signatureOf(BODY, 'a forger knows no secret')),
     ]
-    expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
+    const solution = await solveCaptures(captures, { secrets: [SECRET] }, noPause)
+    expect(solution).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
   })
 
-  it('captures without a match give the cause of the newest one that has a cause', () => {
+  it('captures without a match give the cause of the newest one that has a cause', async () => {
     const captures = [capture({}), capture(signatureOf(bytes(BODY, '\n')))]
-    expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'near', cause: 'body_newline' })
-    expect(solveCaptures([], { secrets: [SECRET] })).toEqual({ kind: 'none', tried: 0 })
+    const solution = await solveCaptures(captures, { secrets: [SECRET] }, noPause)
+    expect(solution).toMatchObject({ kind: 'near', cause: 'body_newline' })
+    expect(await solveCaptures([], { secrets: [SECRET] }, noPause)).toEqual({ kind: 'none', tried: 0 })
+  })
+
+  it('requests have a turn before each capture that is solved', async () => {
+    let turns = 0
+    await solveCaptures([capture({}), signed(BODY)], { secrets: [SECRET] }, async () => turns++)
+    expect(turns).toBe(2)
   })
 })

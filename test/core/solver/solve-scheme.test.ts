@@ -229,6 +229,8 @@ describe('no match', () => {
     const costly = Object.assign({}, ...many)
     const breaks = bytes(`${'\n'.repeat(100_000)}x`)
     expect(await cpuMsOf(() => solve(costly, { body: breaks }))).toBeLessThan(2_000)
+    const [body, secrets] = [Buffer.alloc(1_048_576, 'n'), [SECRET, `${SECRET}-2`]]
+    expect(await cpuMsOf(() => solve(costly, { body, secrets }))).toBeLessThan(2_000)
   })
 
   it('an unsolvable delivery of a mebibyte is given up', () => {

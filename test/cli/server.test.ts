@@ -328,13 +328,16 @@ test('a backup of a server comes to the laptop, whole and once, and removes no f
     utimesSync(join(folder, name), 0, 0)
   }
   const file = join(far, 'app.db')
+  const mine = 'app.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.part'
   // Left by a command that was killed.
-  writeFileSync(`${file}.part`, 'half')
+  writeFileSync(join(far, mine), 'half')
+  utimesSync(join(far, mine), 0, 0)
   const made = await upshot('db', 'backup', file)
   expect(made).toMatchObject({ exit: 0, json: { data: { file, made: true, rows: { run: 1 } } } })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(await runHere(far, ['db', 'verify', file, '--json'])).toMatchObject({ json: { data: { rows: { run: 1 } } } })
   expect(readdirSync(folder)).toEqual(['monday.db'])
+  expect(readdirSync(far)).not.toContain(mine)
   expect(await upshot('db', 'backup', file)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
   const { items } = await client.call('GET /audit', { query: { action: 'db.backup' } })
   expect(items).toMatchObject([{ actor: 'token:laptop-admin', outcome: 'begun' }])

@@ -15,8 +15,6 @@ type DatabasePort = Pick<Surroundings, 'verifyLedger' | 'verifyDatabase' | 'back
 /** Copies that wait to be fetched, below the data directory. */
 const FOLDER = 'backups-to-fetch'
 const NAME = /^\w{16}\.db$/
-/** The same, and what a backup that was killed left beside it. */
-const OURS = /^\w{16}\.db(\.[0-9a-f-]{36}\.part(-\w+)?)?$/
 /** How long a backup waits to be fetched. */
 const KEPT_MS = 86_400_000
 /** The longest that a command works. */
@@ -65,10 +63,10 @@ export function openDatabasePort(config: Config, clock: Clock): DatabasePort {
   }
 }
 
-/** Removes copies that nobody fetched, and nothing else that may be in the folder. */
+/** Removes copies that nobody fetched. The next backup removes the part of a killed one itself. */
 async function removeOld(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
-    if (!OURS.test(name)) continue
+    if (!NAME.test(name)) continue
     const file = join(folder, name)
     const { mtimeMs } = await stat(file)
     if (mtimeMs < now - KEPT_MS) await rm(file, { force: true })

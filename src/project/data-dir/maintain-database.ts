@@ -12,7 +12,12 @@ import type { ServerFacts } from '../../store/postgres/upkeep/inspect-server.ts'
 import type { DatabaseReport, MigrationForecast } from '../../store/rows/database-report.ts'
 import { foreseeMigration as foreseeOfFile, migrate } from '../../store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../store/sqlite/database/open-database.ts'
-import { type Backup, backupDatabase, describeNoBackup } from '../../store/sqlite/upkeep/backup-database.ts'
+import {
+  type Backup,
+  backupDatabase,
+  describeNoBackup,
+  removeOldParts,
+} from '../../store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/verify-ledger-file.ts'
 import { describeLostKey } from '../../store/vault.ts'
@@ -20,7 +25,7 @@ import type { Config } from '../config/load-config.ts'
 import { databaseFile, vaultKeyFile } from './data-files.ts'
 import { isKeyLost, postgresOptions, readKey, storeOptions } from './open-store.ts'
 
-export { describeNoBackup, type MigrationForecast }
+export { describeNoBackup, type MigrationForecast, removeOldParts }
 
 const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as PruneBounds
 

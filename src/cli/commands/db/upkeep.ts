@@ -10,7 +10,12 @@ import { withIsoTimes } from '../../../core/time.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { takeAnchor } from '../../../project/data-dir/anchor-file.ts'
-import { backUp, verify as checkDatabase, describeNoBackup } from '../../../project/data-dir/maintain-database.ts'
+import {
+  backUp,
+  verify as checkDatabase,
+  describeNoBackup,
+  removeOldParts,
+} from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../command-clock.ts'
 import { readSecret } from '../../input/read-source.ts'
@@ -71,6 +76,7 @@ async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: s
       const found = await saveBytes(chunks, part, (bytes) => progress.set(bytes))
       if (found !== sha256)
         throw new UpshotError('service_failed', 'The bytes that arrived are not those that the server sent.')
+      removeOldParts(part)
       await link(part, to)
     } catch (error) {
       // Calls of the file system alone have one; the server and the network tell their own faults.

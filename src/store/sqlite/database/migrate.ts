@@ -5,6 +5,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { PROCESS_SILENCE_MS } from '../../../core/store/process-record.ts'
 import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/database-report.ts'
 import { readMigrations } from '../../schema/read-migrations.ts'
+import { removeLeft } from './remove-left.ts'
 
 const migrations = readMigrations('sqlite')
 
@@ -146,6 +147,7 @@ async function tryOnCopy(
 ): Promise<{ bytes: number; ms: number }> {
   const folder = mkdtempSync(join(parent, 'migration-'))
   try {
+    removeLeft(folder, /^migration-\w{6}$/)
     const file = join(folder, 'copy.db')
     // A read pins the snapshot. Without it, each commit of the app restarts the copy.
     db.exec('BEGIN')

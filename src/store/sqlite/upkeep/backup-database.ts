@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { DatabaseReport } from '../../rows/database-report.ts'
 import { syncFile } from '../../vault.ts'
+import { removeLeft } from '../database/remove-left.ts'
 import { countRows, verifyDatabase } from './verify-database.ts'
 
 export interface Backup extends DatabaseReport {
@@ -17,7 +18,7 @@ const STEP_PAGES = 128
 /**
  * Copies one snapshot of the database, also beside a running app, and verifies the copy. Throws
  * `conflict` if the file exists, `store_unavailable` where `to` takes no copy, or for a bad one. No
- * copy is left then.
+ * copy is left then. Parts of backups that were killed go from the folder once they are a day old.
  */
 export async function backupDatabase(
   file: string,
@@ -29,6 +30,7 @@ export async function backupDatabase(
   try {
     // Created here and not by SQLite, so that only its owner can read it.
     closeSync(openSync(part, 'wx', 0o600))
+    removeOldParts(part)
     const rows = await copy(file, part, { onProgress, signal })
     const report = verifyDatabase(part)
     const isComplete = JSON.stringify(report.rows) === JSON.stringify(rows)
@@ -42,6 +44,11 @@ export async function backupDatabase(
   } finally {
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${part}${ending}`, { force: true })
   }
+}
+
+/** Removes what backups that were killed left in the folder of `part`, which is new. */
+export function removeOldParts(part: string): void {
+  removeLeft(part, /\.[0-9a-f-]{36}\.part(-\w+)?$/)
 }
 
 /** Returns the row counts of the copied snapshot. */

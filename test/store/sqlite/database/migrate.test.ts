@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -60,9 +60,13 @@ test('a migration is tried on a copy beside an app that writes all the time', as
   expect(writes).toBeLessThan(300)
 })
 
-test('Ctrl-C while a migration is tried leaves no copy behind', async () => {
+test('Ctrl-C while a migration is tried leaves no copy behind, and the next try none of a killed one', async () => {
   const folder = tempFolder()
   const file = join(folder, 'upshot.db')
+  const killed = join(folder, 'migration-a1B2c3')
+  mkdirSync(killed)
+  writeFileSync(join(killed, 'copy.db'), '')
+  utimesSync(killed, 0, 0)
   openDatabase(file).close()
   await expect(foreseeMigration(file, 0, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   expect(readdirSync(folder).filter((name) => name.startsWith('migration-'))).toEqual([])

@@ -24,3 +24,12 @@ test('the input of a schedule whose moment is over can be edited, and its moment
     body: { detail: expect.stringContaining('is in the past') },
   })
 })
+
+test('a backfill takes no rate that would put its next moment beyond every date', async () => {
+  const { ask } = await startConsole()
+  const stretch = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
+  const body = JSON.stringify({ ...stretch, perMinute: 1e-300 })
+  const answer = await ask('/schedules/report/backfill', { method: 'POST', body })
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ detail: expect.stringContaining('perMinute') })
+})

@@ -85,7 +85,19 @@ export function loadVaultKey(file: string): Buffer {
 }
 
 export function readVaultKey(file: string): Buffer {
-  return parseVaultKey(readFileSync(file, 'utf8'), file)
+  return parseVaultKey(readText(file), file)
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
+    throw new UpshotError('invalid_config', `The key file ${file} cannot be read${code}.`, {
+      cause,
+      fix: 'Make it a file of the user of the app, with mode 600.',
+    })
+  }
 }
 
 /** Creates the file with mode 600 and syncs it; throws if there is one. */

@@ -33,3 +33,9 @@ test('a vault key is hex or base64, and another length is refused by the name of
   expect(parseVaultKey(`${key.toString('base64')}\n`, 'UPSHOT_SECRET_KEY')).toEqual(key)
   expect(() => parseVaultKey('short', 'UPSHOT_SECRET_KEY')).toThrow(/UPSHOT_SECRET_KEY must be 32 bytes/)
 })
+
+test('a key file that cannot be read is named', () => {
+  const folder = tempFolder()
+  const message = `The key file ${folder} cannot be read (EISDIR).`
+  expect(() => loadVaultKey(folder)).toThrow(expect.objectContaining({ code: 'invalid_config', message }))
+})

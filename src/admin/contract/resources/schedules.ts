@@ -158,7 +158,12 @@ export const SCHEDULE_ROUTES = defineRoutes({
       'Records past moments as ticks, each once, at a rate; the answer is a schedule that can be paused or removed',
     body: {
       ...stretch,
-      perMinute: z.number().min(0.001).max(6_000).default(10).describe('Moments per minute; 0.001 is 17 hours a moment.'),
+      perMinute: z
+        .number()
+        .min(0.001)
+        .max(6_000)
+        .default(10)
+        .describe('Moments per minute; 0.001 is 17 hours a moment.'),
     },
     answer: schedule,
     audit: 'schedule.backfill',

@@ -7,12 +7,14 @@ type FaultReason =
   | 'read_only'
   | 'corrupt'
   | 'unreadable'
+  | 'closed'
   | 'gone'
   | 'log_gone'
   | 'foreign_log'
   | 'replaced'
   | 'other_schema'
 
+const OPEN = 'Make the data directory and its files "upshot.db", "-wal" and "-shm" writable for this user.'
 const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", and restore a backup.'
 
 /** Each fault in words, with the advice for it. */
@@ -24,11 +26,9 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
       'Otherwise find that process, for example with "fuser", and end it.',
   },
   full: { what: 'is on a full disk', advice: 'Free some space. "upshot db prune" needs 10 MB of it to remove rows.' },
-  read_only: {
-    what: 'is read-only',
-    advice: 'Make the data directory and its files "upshot.db", "-wal" and "-shm" writable for this user.',
-  },
+  read_only: { what: 'is read-only', advice: OPEN },
   corrupt: { what: 'is damaged', advice: RESTORE },
+  closed: { what: 'cannot be opened', advice: OPEN },
   unreadable: { what: 'cannot be read or written', advice: `Look at the disk and its log. ${RESTORE}` },
   gone: {
     what: 'is gone: it was deleted or moved while the app runs',
@@ -62,7 +62,8 @@ const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_FULL/, 'full'],
   [/^SQLITE_(READONLY|PERM|AUTH)/, 'read_only'],
   [/^SQLITE_(CORRUPT|NOTADB)/, 'corrupt'],
-  [/^SQLITE_(IOERR|CANTOPEN)/, 'unreadable'],
+  [/^SQLITE_CANTOPEN/, 'closed'],
+  [/^SQLITE_IOERR/, 'unreadable'],
 ]
 
 /** Our SQL fits the tables of every release. */

@@ -147,7 +147,7 @@ const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied
 export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<boolean> {
   const held = await store.listFindings({ states: ['held'], limit: MAX_FOUND })
   if (held.length === 0) return false
-  const states = await readItems({ store, clock })
+  const states = await readItems({ store, clock }, new Set(held.map(nameOf)))
   const decided = held.filter((finding) => NEXT[states.get(nameOf(finding)) ?? 'open'] !== undefined)
   for (const finding of decided.slice(0, FINDINGS)) {
     const state = states.get(nameOf(finding)) as ItemState
@@ -157,8 +157,14 @@ export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'c
   return decided.length > FINDINGS
 }
 
-/** The newest state of each item: one that has moved is in a later approval, too. */
-async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<Map<string, ItemState>> {
+/**
+ * The newest state of each wanted item: one that has moved is in a later approval, too. Older
+ * approvals than these need are not read.
+ */
+async function readItems(
+  { store, clock }: Pick<SweepParts, 'store' | 'clock'>,
+  wanted: Set<string>,
+): Promise<Map<string, ItemState>> {
   const states = new Map<string, ItemState>()
   for await (const terms of approvalsOf(store, clock.now())) {
     const { id: approval, kind, account, status } = terms
@@ -169,8 +175,9 @@ async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>):
       // An item that no words cover stays lost, whatever its row says.
       if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
       const name = `${account} ${step} ${target}`
-      if (!states.has(name)) states.set(name, status === 'expired' ? 'expired' : state)
+      if (wanted.delete(name)) states.set(name, status === 'expired' ? 'expired' : state)
     }
+    if (wanted.size === 0) break
   }
   return states
 }

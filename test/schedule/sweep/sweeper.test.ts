@@ -183,23 +183,48 @@ test('what people approved is made up, however many newer findings wait for them
 
 test('what people approved is made up, however many newer approvals wait for them', async () => {
   const world = new SweepWorld(openTestStore(), { repair: 'events' })
-  const { store, plan } = world
-  const now = world.clock.now()
+  await holdOneEach(world, 102)
+  await decide(world, 'a0', 'approved')
+  await decideHeld(world.parts)
+  expect(await world.store.listFindings({ states: ['due'], limit: 9 })).toMatchObject([{ account: 'a0' }])
+})
+
+test('approvals that no held finding needs are not read', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  await holdOneEach(world, 3)
+  for (const account of ['a0', 'a1']) await decide(world, account, 'denied')
+  await decideHeld(world.parts)
+  const read: string[] = []
+  const listApprovalItems: typeof world.store.listApprovalItems = (query) => {
+    read.push(query.approval)
+    return world.store.listApprovalItems(query)
+  }
+  const store = { ...world.store, listApprovalItems }
+  await decideHeld({ ...world.parts, store })
+  expect(read).toHaveLength(1)
+})
+
+/** A finding of each account `a0`, `a1` and so on, which waits for an approval of its own. */
+async function holdOneEach({ store, plan, clock }: SweepWorld, count: number): Promise<void> {
+  const now = clock.now()
   const about = { storage: plan.storage, type: 'file.created', state: 'found', file: 'fil_1' } as const
   const none = { reason: null, approval: null, event: null, lateEvent: null }
   const held = { why: 'make it up?', needs: 1, expiresAt: now + HOUR }
-  for (let n = 0; n < 102; n++) {
+  for (let n = 0; n < count; n++) {
     const finding = { ...about, ...none, account: `a${n}`, sweep: 1, foundAt: now, path: '/fil_1', entry: '{}' }
     const kept = { ...about, account: `a${n}`, state: newState(plan, null), version: 0, forgottenTo: null }
     const settle = { state: 'held', held: { ...held, now: now + n } } as const
     await store.saveSweep(kept, { findings: [finding], settle })
   }
-  const first = (await store.listApprovals({ limit: 102, now })).find(({ account }) => account === 'a0')
-  const word = { verdict: 'approved', actor: 'ann', reason: null, answer: null, signature: null } as const
-  await store.decideApproval({ ...word, approval: first?.id ?? '', hash: first?.hash ?? '', only: null }, now)
-  await decideHeld(world.parts)
-  expect(await store.listFindings({ states: ['due'], limit: 9 })).toMatchObject([{ account: 'a0' }])
-})
+}
+
+async function decide({ store, clock }: SweepWorld, account: string, verdict: 'approved' | 'denied'): Promise<void> {
+  const now = clock.now()
+  const all = await store.listApprovals({ limit: 1_000, now })
+  const { id = '', hash = '' } = all.find((each) => each.account === account) ?? {}
+  const word = { verdict, actor: 'ann', reason: null, answer: null, signature: null, only: null }
+  await store.decideApproval({ ...word, approval: id, hash }, now)
+}
 
 test('a folder that the listing shows as a file is no loss', async () => {
   const world = new SweepWorld(openTestStore(), { repair: 'events' })

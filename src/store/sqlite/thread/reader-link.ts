@@ -37,6 +37,7 @@ const THREADED = [
   'searchEffects',
   'searchEvents',
   'searchRuns',
+  'tallyForPerson',
   'walkEvents',
 ] as const satisfies (keyof ReadStore)[]
 

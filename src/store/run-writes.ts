@@ -133,6 +133,7 @@ export const RUN_WRITES = {
    */
   async continueRun(t: Tables, lease: Lease, successor: Successor, now: number): Promise<void> {
     requireHeld(lease, await t.runs.continueAs(lease, successor, now))
+    await t.waits.noteWatched(lease.runId, successor.run)
     await t.waits.runEnded(lease.runId, now)
   },
   /**

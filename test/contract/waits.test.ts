@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 import { addEvent, claimLease, match, PARK, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
 describeStores((test) => {
@@ -117,6 +118,29 @@ describeStores((test) => {
       reason: expect.stringContaining('evt_end'),
     })
     expect(await store.watchRun({ ...lease, fence: 99 }, [WAIT], NOW)).toBe(false)
+  })
+
+  test('a successor is canceled by an event that its predecessor had not matched, and by none before it', async ({
+    store,
+  }) => {
+    for (const [value, status] of [
+      ['fil_seen', 'running'],
+      ['fil_late', 'canceled'],
+    ] as const) {
+      const first = await claimLease(store, `evt_of_${value}`)
+      expect(await store.watchRun(first, [{ ...WAIT, value: `before ${value}`, since: 'run' }], NOW)).toBe(true)
+      const seen = await addEvent(store, `evt_seen_${value}`)
+      await match(store, { [seen]: 'fil_seen' })
+      const late = await addEvent(store, `evt_late_${value}`)
+      const run = `run_second_${value}`
+      await store.continueRun(first, { run, account: 'default', input: '2', received: {} }, NOW)
+      const second = await claimNext(store)
+      expect(second.lease.runId).toBe(run)
+      const cancels = [{ ...WAIT, value, since: 'run' as const }]
+      expect(await store.watchRun(second.lease, cancels, NOW)).toBe(true)
+      await match(store, { [late]: 'fil_late' })
+      expect(await statusOf(store, second.lease)).toBe(status)
+    }
   })
 
   test('the waits of a run are deleted when it ends', async ({ store }) => {

@@ -69,6 +69,16 @@ export class WaitTable extends JoinedTable<WaitTables> {
     findEvent: this.db.pluck<[string, string], number | null>(
       'SELECT event_seq FROM wait WHERE run_id = ? AND key = ?',
     ),
+    // No step has such a key. Null values are passed over.
+    noteWatched: this.db.prepare<[string, string]>(
+      `INSERT INTO wait (run_id, key, since_seq, is_resolved)
+       SELECT CAST(? AS text), '#watched', seq, 1 FROM (
+         SELECT min(${this.db.sql.greatest}(since_seq, (SELECT max(position_seq) FROM match_cursor AS cursor
+           WHERE cursor.type = wait.type AND cursor.name = wait.name AND cursor.stream = wait.stream))) AS seq
+         FROM wait WHERE run_id = ? AND is_cancel = 1) AS watched
+       WHERE seq IS NOT NULL`,
+    ),
+    findWatched: this.db.pluck<[string], number>(`SELECT since_seq FROM wait WHERE run_id = ? AND key = '#watched'`),
     resolve: this.db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: this.db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
@@ -123,6 +133,11 @@ export class WaitTable extends JoinedTable<WaitTables> {
     'UPDATE work SET code_hash = ? WHERE run_id = ?',
     (runId: string, codeHash: string) => [codeHash, runId],
   )
+
+  /** Notes for a successor how far events were matched with `cancelOn` of its predecessor. */
+  async noteWatched(runId: string, successor: string): Promise<void> {
+    await this.#waits.noteWatched.run(successor, runId)
+  }
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
   async watchRun(runId: string, cancels: readonly EventWait[], now: number): Promise<boolean> {
@@ -264,7 +279,8 @@ export class WaitTable extends JoinedTable<WaitTables> {
     { isCancel }: { isCancel: boolean },
   ): Promise<number | null> {
     const stream = this.parts.events.streamOf(wait.account)
-    const since = await this.#numberBefore(runId, wait)
+    const watched = isCancel ? await this.#waits.findWatched.get(runId) : undefined
+    const since = watched ?? (await this.#numberBefore(runId, wait))
     if (wait.hook !== undefined) return this.#openAtHook(runId, key, wait.hook, since)
     const match = await this.parts.cursors.cover(wait, since)
     const { account, type, name, value } = wait

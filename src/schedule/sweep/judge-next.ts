@@ -1,4 +1,5 @@
 import { basename } from 'node:path/posix'
+import { describeError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import {
   type FileBook,
@@ -12,7 +13,7 @@ import { FILE_TYPES, type FileType, type SweepPlan, spacingOf } from '../../core
 import { type SweepState, sweepBefore } from '../../core/service/sweep/sweep-state.ts'
 import type { FileMark, KeptSweep, SweepChange } from '../../core/store/sweeps.ts'
 import { isoTime } from '../../core/time.ts'
-import { claimRequest, noteFailure, publishEnd, type SweepParts } from './sweep-parts.ts'
+import { claimRequest, MAX_FAILURES, noteFailure, publishEnd, type SweepParts } from './sweep-parts.ts'
 
 /** Known files that one look reads. */
 const FILES = 2_000
@@ -22,6 +23,9 @@ const MAX_TOLD = 20
 
 /** Findings that one approval lists at most. */
 export const MAX_FOUND = 100_000
+
+/** Requests for a file before it is passed over. */
+const TRIES = 3
 
 /** Pause while events wait to be matched. */
 const WAIT_MS = 5_000
@@ -191,13 +195,15 @@ async function askForFile(court: Court, parts: SweepParts, { kept, change, file 
   const files = await parts.filesOf(plan.account)
   const claimed = await claimRequest(kept, parts, spacingOf(plan, files.perMinute))
   if (claimed === null) return null
+  const id = file.file
   let entry: FileEntry | null
   try {
-    entry = await files.get({ service: plan.storage, id: file.file })
+    entry = await files.get({ service: plan.storage, id })
   } catch (error) {
-    return noteFailure(parts, claimed, error)
+    const passing = passOver(claimed.state, file, error)
+    if (passing === null || parts.signal?.aborted) return noteFailure(parts, claimed, error)
+    return save({ ...court, state: passing }, parts, { kept: claimed, change, judged: id })
   }
-  const id = file.file
   if (entry === null) change.marks.push({ file: id, kind: 'gone', at: now })
   else if (file.lastSweep !== state.number) change.marks.push({ file: id, kind: 'present', sweep: state.number })
   else {
@@ -209,7 +215,19 @@ async function askForFile(court: Court, parts: SweepParts, { kept, change, file 
     const [reported] = await parts.store.listReportedFiles({ account, storage, type, files: [id] })
     if (reported === undefined && entry.type === 'file') change.findings.push(note(court, file, type, null, entry))
   }
-  return save({ ...court, state: claimed.state }, parts, { kept: claimed, change, judged: id })
+  return save({ ...court, state: { ...claimed.state, failures: 0 } }, parts, { kept: claimed, change, judged: id })
+}
+
+/**
+ * The state behind a file that cannot be asked for, so that it holds up no other. The next sweep
+ * asks again. Null while that is not known, or where many requests failed.
+ */
+function passOver(state: SweepState, { file }: KnownFile, error: unknown): SweepState | null {
+  const failures = state.failures + 1
+  if (failures % TRIES !== 0 || failures >= MAX_FAILURES) return null
+  const { name, message } = describeError(error)
+  const fault = `some files could not be asked for, the last one ${file}: ${name}: ${message}`
+  return { ...state, failures, ended: { at: state.ended?.at ?? state.startedAt, fault } }
 }
 
 /** Saves what is known by now; `judged` null: of every file. */
@@ -221,7 +239,6 @@ async function save(
   const count = (wanted: (finding: FileFinding) => boolean) => change.findings.filter(wanted).length
   const next: SweepState = {
     ...state,
-    failures: 0,
     judged: judged ?? '',
     phase: judged === null ? 'idle' : 'judging',
     missing: state.missing + count((finding) => finding.state !== 'unclear'),

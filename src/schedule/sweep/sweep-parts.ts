@@ -56,7 +56,7 @@ const LEASE_MS = 60_000
 const PAUSE_MS = 60_000
 
 /** Requests in a row that may fail before the sweep ends. */
-const MAX_FAILURES = 10
+export const MAX_FAILURES = 10
 
 /** Takes the next request before it is sent; null where another process was first. */
 export async function claimRequest(

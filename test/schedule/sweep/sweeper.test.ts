@@ -377,6 +377,39 @@ test('what waits for people is read every ten seconds, and not at each request o
   expect(counts.held).toBeLessThanOrEqual(4)
 })
 
+test('a file that cannot be asked for is passed over and said, and others are judged', async () => {
+  const world = new SweepWorld(openTestStore(), { everyMs: 4 * HOUR })
+  world.add()
+  await world.run(3 * HOUR)
+  const [broken, lost] = [world.add(), world.add()]
+  const get: typeof world.api.get = (file) =>
+    file.id === broken ? Promise.reject(new Error('no reply for it')) : world.api.get(file)
+  world.apiWith = { get }
+  await world.run(6 * HOUR)
+  expect((await world.findings()).map(({ file }) => file)).toEqual([lost])
+  expect(world.notices.findLast(({ kind }) => kind === 'sweep.ended')).toMatchObject({
+    number: 3,
+    missing: 1,
+    fault: `some files could not be asked for, the last one ${broken}: Error: no reply for it`,
+  })
+  world.apiWith = {}
+  await world.run(4 * HOUR)
+  expect((await world.findings()).map(({ file }) => file).toSorted()).toEqual([broken, lost])
+})
+
+test('a service that fails for every file ends the sweep', async () => {
+  const world = new SweepWorld(openTestStore(), { everyMs: 4 * HOUR })
+  world.add()
+  await world.run(3 * HOUR)
+  for (let each = 0; each < 9; each++) world.add()
+  world.apiWith = { get: () => Promise.reject(new Error('away')) }
+  await world.run(6 * HOUR)
+  expect(await world.findings()).toEqual([])
+  expect(world.notices.findLast(({ kind }) => kind === 'sweep.ended')).toMatchObject({
+    fault: '10 requests failed: Error: away',
+  })
+})
+
 test('a stop waits for no answer of the service, and counts none as a failure', async () => {
   const world = new SweepWorld(openTestStore())
   const asked = Promise.withResolvers<void>()

@@ -52,6 +52,8 @@ export class SweepWorld {
   readonly requests: number[] = []
   /** Called before each request is answered. */
   onRequest: () => Promise<void> = async () => {}
+  /** Calls that the service answers in another way. */
+  apiWith: Partial<SweptFiles> = {}
   functions = fileFunctions()
   owner = 'wrk_1'
   #count = 0
@@ -85,7 +87,7 @@ export class SweepWorld {
       owner,
       publish,
       approvals: { expireMs: 48 * 60 * MINUTE, needs: 1 },
-      filesOf: async () => this.api,
+      filesOf: async () => ({ ...this.api, ...this.apiWith }),
     }
   }
 

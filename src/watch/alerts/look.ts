@@ -57,6 +57,11 @@ export async function lookFor(
   now: number,
 ): Promise<Look> {
   const look = await LOOKERS[rule.when](parts, rule, position, now)
+  if (rule.when === 'approval.asked' && look.sightings.length === MAX_ROWS)
+    return {
+      ...look,
+      sightings: [...(await lookAgain(parts, { topics, seen: look.sightings }, now)), ...look.sightings],
+    }
   if (rule.when !== 'run.failed' || topics.length === 0) return look
   const kinds = topics.map(({ id, since }) => ({ id, since }))
   return { ...look, settled: await parts.store.listSettledFailures(kinds) }
@@ -119,15 +124,25 @@ async function lookAtWaits({ store }: LookParts, { workflow }: AlertRule, positi
 async function lookAtApprovals({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
   const filter = workflow === null ? {} : { workflow }
   const approvals = await store.listApprovals({ ...filter, status: 'open', limit: MAX_ROWS, now })
-  const sightings = approvals.map((approval) => ({
-    id: approval.id,
-    title: nameApproval(approval),
-    page: `/approvals/${approval.id}`,
-    command: `approvals show ${approval.id}`,
-    at: approval.openedAt,
-    count: 1,
-  }))
-  return { sightings, position }
+  return { sightings: approvals.map(sightApproval), position }
+}
+
+/** Topics that are older than those of a full look, and still open. */
+async function lookAgain(
+  { store }: LookParts,
+  { topics, seen }: { topics: AlertBook['topics']; seen: readonly Sighting[] },
+  now: number,
+): Promise<Sighting[]> {
+  const known = new Set(seen.map(({ id }) => id))
+  const others = topics.filter(({ id, endedAt }) => endedAt === null && !known.has(id))
+  const found = await Promise.all(others.map(({ id }) => store.findApproval(id, now)))
+  return found.flatMap((approval) => (approval?.status === 'open' ? [sightApproval(approval)] : []))
+}
+
+function sightApproval(approval: Approval): Sighting {
+  const { id, openedAt: at } = approval
+  const title = nameApproval(approval)
+  return { id, title, page: `/approvals/${id}`, command: `approvals show ${id}`, at, count: 1 }
 }
 
 function nameApproval({ kind, workflow, account, openItems }: Approval): string {

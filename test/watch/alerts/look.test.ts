@@ -214,14 +214,6 @@ test('many missing files of one storage hide none of another', async ({ store })
   ])
 })
 
-test('an approval of lost events says that they ask to be made up', async () => {
-  const repair = { id: 'apr_1', kind: 'repair', workflow: null, account: 'acme', openedAt: NOW, openItems: 60 }
-  const store = { ...openTestStore(), listApprovals: async () => [repair] } as unknown as Store
-  expect((await looker(store, { when: 'approval.asked' })(NOW)).sightings).toMatchObject([
-    { title: '60 lost events of account acme ask to be made up' },
-  ])
-})
-
 test('an operation on many runs is told once when it has ended, even if it is committed late', async ({ store }) => {
   const look = looker(store, { when: 'operation.done' })
   const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }

@@ -19,7 +19,7 @@ import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-url
 import { DatabaseClock } from './engine/database/database-clock.ts'
 import type { Engine } from './engine/engine.ts'
 import { openEngine } from './engine/open-engine.ts'
-import { noteGuard, settleEffects, stopRestored } from './engine/start/settle-start.ts'
+import { noteGuard, settleEffects } from './engine/start/settle-start.ts'
 import { RunLogKeeper } from './log/run-log-keeper.ts'
 import { SecretWatch } from './log/secret-watch.ts'
 import type { AppHooks, AppParts, OpenParts, openParts } from './open-parts.ts'
@@ -139,7 +139,7 @@ export class App {
     await beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     if (this.#engine) await this.#startEngine(this.#engine, receiverUrl)
     // It may have the anchors of workers on other machines.
-    else if (schedule) await this.#stopRestored(this.clock.now())
+    else if (schedule) await this.#stopRestored()
     if (schedule) {
       scheduler.start()
       pruner.start()
@@ -173,7 +173,7 @@ export class App {
     })
     if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
     await noteGuard(this.store, guardPolicy, now)
-    await this.#stopRestored(now)
+    await this.#stopRestored()
     const access = accessTo(this.#config, this.#embedded)
     // A service on this machine is a sandbox, whose senders reach the address of this process.
     const isSandbox = receiverUrl !== '' && isLoopback(new URL(access.baseUrl).hostname)
@@ -183,13 +183,10 @@ export class App {
     await beat.tell()
   }
 
-  /** Not beside an embedded sandbox, whose database is removed and put back at will. */
-  async #stopRestored(now: number): Promise<void> {
-    const { anchorFile = null, service } = this.#config
-    if (anchorFile === null || service.kind === 'sandbox') return
-    const anchor = loadHighestAnchor(anchorFile)
-    if (anchor === null || !(await stopRestored(this.store, anchor, now))) return
-    this.notices.publish({ kind: 'effects.restored', anchoredAt: anchor.at })
+  async #stopRestored(): Promise<void> {
+    const { anchorFile = null } = this.#config
+    const anchor = anchorFile === null ? null : loadHighestAnchor(anchorFile)
+    if (anchor !== null) await this.#parts.stopRestored?.(anchor)
   }
 
   /** Takes every port. The receiver answers 503 until the start is complete. */

@@ -24,6 +24,7 @@ import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
 import type { Engine } from './engine/engine.ts'
 import { readRoutes } from './engine/read-routes.ts'
+import { stopRestored } from './engine/start/settle-start.ts'
 import { listSendings, openAlerts } from './health/open-alerts.ts'
 import { openMetrics } from './health/open-metrics.ts'
 import { readinessChecks } from './health/readiness.ts'
@@ -118,7 +119,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     alerts: openAlerts(config, { store, clock, publish }),
     hours: new HourCounter({ store: aside, clock, publish }),
     beat: new ProcessBeat({ store, clock, broken }),
-    sealer: new Sealer({ store, clock, publish, keepAnchor: keepAnchorIn(config) }),
+    ...openSealer(config, { store, clock, publish }),
     sweeper: openSweeper(config, { store, clock, publish, embedded: hooks.embedded }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
@@ -161,9 +162,20 @@ function listBroken(engine: Engine | null, secrets: KnownSecrets): BrokenModule[
   }))
 }
 
-/** Appends anchors to the file that the operator named; null where they named none. */
-function keepAnchorIn({ anchorFile = null }: Config) {
-  return anchorFile === null ? null : (anchor: Anchor) => appendAnchor(anchorFile, anchor)
+/**
+ * `stopRestored` stops all effects where the database lacks an anchor. Null beside an embedded
+ * sandbox, whose database is removed and put back at will.
+ */
+function openSealer(
+  { anchorFile = null, service }: Config,
+  { store, clock, publish }: Pick<Wiring, 'store' | 'clock'> & { publish: Publish },
+) {
+  const keepAnchor = anchorFile === null ? null : (anchor: Anchor) => appendAnchor(anchorFile, anchor)
+  const stop = async (anchor: Anchor) => {
+    if (await stopRestored(store, anchor, clock.now())) publish({ kind: 'effects.restored', anchoredAt: anchor.at })
+  }
+  const parts = { stopRestored: service.kind === 'sandbox' ? null : stop }
+  return { sealer: new Sealer({ store, clock, publish, keepAnchor, ...parts }), ...parts }
 }
 
 /** The same store, whose reads for people go beside those of the app where it has a way. */

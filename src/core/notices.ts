@@ -143,7 +143,7 @@ export type Notice =
   | ({ kind: 'run.log'; level: 'info' | 'warn' | 'error'; message: string; facts: object } & AboutRun)
   /** At a start: effects are only planned, or the mode is not that of the last start. */
   | { kind: 'effects.mode'; mode: EffectsMode; isSwitched: boolean }
-  /** At a start: the database does not have its newest anchor, so all effects were stopped. */
+  /** The database does not have its newest anchor, so all effects were stopped. */
   | { kind: 'effects.restored'; anchoredAt: number }
   | { kind: 'runs.recovered'; count: number }
   /** They were at work when their worker died, so each is tried alone. */

@@ -20,6 +20,8 @@ interface SealerParts {
   publish: Publish
   /** Writes an anchor outside the database; null where only the log has it. */
   keepAnchor: ((anchor: Anchor) => void) | null
+  /** Stops all effects where the chain lacks an anchor. Default: nothing looks. */
+  stopRestored?: ((anchor: Anchor) => Promise<unknown>) | null
 }
 
 /** Seals the effect ledger in the background, and anchors the end of its chain. See decision 58. */
@@ -30,6 +32,8 @@ export class Sealer {
   #isStarted = false
   #isStopped = false
   #anchored: { seal: number; at: number } | null = null
+  /** The end of the chain in the last round, which a failover may have lost since. */
+  #newest: Anchor | null = null
 
   constructor(parts: SealerParts) {
     this.#parts = parts
@@ -57,9 +61,11 @@ export class Sealer {
   }
 
   async #sealOnce(): Promise<void> {
-    const { store, clock, publish } = this.#parts
+    const { store, clock, publish, stopRestored } = this.#parts
     try {
+      if (this.#newest) await stopRestored?.(this.#newest)
       const { head, hasDecision } = await sealLedger(store, clock)
+      this.#newest = head && anchorOf(head, clock.now())
       if (head !== null && (hasDecision || this.#isDue(head))) this.#anchor(head)
     } catch (error) {
       publish({ kind: 'fault', where: 'sealing the effect ledger', error: describeError(error) })

@@ -1,9 +1,11 @@
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { formatAnchor } from '../../src/core/safety/ledger/anchor.ts'
 import { asOperator } from '../../src/core/store/as-operator.ts'
 import { backUp } from '../../src/project/data-dir/maintain-database.ts'
+import { deleteFiles } from '../contract/support/delete-files.ts'
 import { haveStatus } from '../support/await-runs.ts'
 import { openStaging } from './support/staging.ts'
 
@@ -62,4 +64,20 @@ test('a scheduler alone stops all effects, because it has the anchors of workers
   const { app, heard } = await staging.start('live', { anchorFile, role: 'scheduler' })
   expect(heard).toContainEqual({ kind: 'effects.restored', anchoredAt: expect.any(Number) })
   expect(await app.store.listStops()).toMatchObject([{ kind: 'all', reason: expect.stringContaining('backup') }])
+})
+
+test('a process whose database loses the seals of a moment ago stops all effects as it runs', async () => {
+  const staging = await openStaging(TIDY)
+  const { app, heard } = await staging.start('live', { role: 'scheduler' })
+  await deleteFiles(app.store, ['a'])
+  await expect.poll(async () => (await app.store.readSealState()).unsealed).toBe(0)
+  const db = new Database(join(staging.dataDir, 'upshot.db'))
+  for (const name of ['effect_seal', 'effect']) {
+    const triggers = db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?`).pluck()
+    for (const trigger of triggers.all(name)) db.exec(`DROP TRIGGER ${trigger}`)
+    db.exec(`DELETE FROM ${name}`)
+  }
+  db.close()
+  await expect.poll(() => heard).toContainEqual({ kind: 'effects.restored', anchoredAt: expect.any(Number) })
+  expect(await app.store.listStops()).toMatchObject([{ kind: 'all' }])
 })

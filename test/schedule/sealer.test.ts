@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { stopRestored } from '../../src/app/engine/start/settle-start.ts'
 import type { Notice } from '../../src/core/notices.ts'
 import type { Anchor } from '../../src/core/safety/ledger/anchor.ts'
 import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { Sealer } from '../../src/schedule/sealer.ts'
 import { deleteFiles } from '../contract/support/delete-files.ts'
@@ -113,4 +115,33 @@ test('a clock that is set back by a year delays the next anchor by no year', asy
   sealer.start()
   while (clock.nextAt() === due) await new Promise((resolve) => setImmediate(resolve))
   expect(anchors.map(({ at }) => at)).toEqual([NOW, NOW - 365 * 86_400_000])
+})
+
+test('a database that lost its newest seals under the process stops all effects, once', async () => {
+  const [primary, standby] = [openTestStore(), openTestStore()]
+  for (const store of [primary, standby]) await deleteFiles(store, ['a'])
+  await deleteFiles(primary, ['b'])
+  const clock = new ManualClock(NOW)
+  let present = primary
+  const store: Pick<Store, 'readSealState' | 'sealEffects'> = {
+    readSealState: () => present.readSealState(),
+    sealEffects: (given) => present.sealEffects(given),
+  }
+  const news: boolean[] = []
+  const stop = async (anchor: Anchor) => news.push(await stopRestored(present, anchor, clock.now()))
+  const sealer = new Sealer({ store, clock, publish() {}, keepAnchor: null, stopRestored: stop })
+  onTestFinished(() => sealer.stop())
+  const round = async () => {
+    clock.set(clock.now() + 5_000)
+    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+  }
+  sealer.start()
+  await round()
+  await round()
+  present = standby
+  await round()
+  expect(await standby.listStops()).toMatchObject([{ kind: 'all', reason: expect.stringContaining('older') }])
+  await round()
+  expect(news).toEqual([false, true, false])
+  expect(await primary.listStops()).toEqual([])
 })

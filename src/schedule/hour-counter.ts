@@ -41,16 +41,21 @@ export class HourCounter {
   }
 
   async #run(): Promise<void> {
-    try {
-      const mayGoOn = () => !this.#isStopped
-      await countDueHours(this.#store, this.#clock.now(), mayGoOn)
-      await indexSubjects(this.#store, mayGoOn)
-      await followShapes(this.#store, this.#publish, mayGoOn)
-    } catch (error) {
-      if (!this.#isStopped) this.#publish({ kind: 'fault', where: 'counting hours', error: describeError(error) })
-    }
+    const mayGoOn = () => !this.#isStopped
+    await this.#attempt('counting hours', () => countDueHours(this.#store, this.#clock.now(), mayGoOn))
+    await this.#attempt('indexing subjects of events', () => indexSubjects(this.#store, mayGoOn))
+    await this.#attempt('following shapes of events', () => followShapes(this.#store, this.#publish, mayGoOn))
     if (this.#isStopped) return
     this.#cancel = after(this.#clock, PERIOD_MS, () => this.start())
+  }
+
+  /** Work that fails holds up no other. */
+  async #attempt(where: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      if (!this.#isStopped) await work()
+    } catch (error) {
+      if (!this.#isStopped) this.#publish({ kind: 'fault', where, error: describeError(error) })
+    }
   }
 }
 

@@ -1,9 +1,12 @@
 import { expect } from 'vitest'
 import { type HourCount, listHoursNow } from '../../src/core/store/run-hour.ts'
+import { countDueHours } from '../../src/schedule/hour-counter.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { claimLease } from './support/waiting-runs.ts'
 
 const HOUR = 3_600_000
+const NO_TIMES = { p50Ms: null, p95Ms: null }
 const START = Math.ceil(NOW / HOUR) * HOUR
 
 describeStores((test) => {
@@ -45,5 +48,31 @@ describeStores((test) => {
       [0, 1],
       [HOUR, 1],
     ])
+  })
+
+  test('counts of before a run ended do not take the place of newer ones, in turn or again', async ({ store }) => {
+    const lease = await claimLease(store, 'evt_1')
+    const hour = Math.floor(NOW / HOUR)
+    const later = (hour + 1) * HOUR
+    const statuses = async () => (await store.listRunHours({ since: NOW })).map(({ status }) => status)
+    const first = await store.findDueHour(later)
+    if (first === null) throw new Error('no hour is due')
+    const stale = {
+      runs: [{ hour, workflow: 'follow-up', status: 'running', runs: 1, ...NO_TIMES } as const],
+      deliveries: [],
+    }
+    await store.failRun(lease, { name: 'Error', message: 'no' }, later)
+    await countDueHours(store, later)
+    expect(await statuses()).toEqual(['failed'])
+    await store.saveHour(first, stale)
+    expect(await statuses()).toEqual(['failed'])
+    await store.retryRun(lease.runId, later)
+    const again = await store.findDueHour(later)
+    expect(again).toMatchObject({ hour, version: 1 })
+    if (again === null) return
+    await store.cancelRun(lease.runId, 'a test', later)
+    await countDueHours(store, later)
+    await store.saveHour(again, stale)
+    expect(await statuses()).toEqual(['canceled'])
   })
 })

@@ -101,3 +101,19 @@ test('hours that a clock counted while it was a week ahead are counted again', a
   await countDueHours(store, NOON + 2 * HOUR)
   expect(await store.listRunHours({ since: NOON + HOUR })).toMatchObject([{ hour: NOON / HOUR + 1, runs: 2 }])
 })
+
+test('an hour that cannot be counted holds up no index of subjects and no shapes', async () => {
+  const store = openTestStore()
+  await store.saveDelivery(incoming('evt_1', { workflows: [] }))
+  const clock = new ManualClock(NOON)
+  const faults: unknown[] = []
+  const findDueHour = () => Promise.reject(new Error('a damaged row'))
+  const publish = (notice: { kind: string; where?: string }) => void faults.push(notice.where)
+  const counter = new HourCounter({ store: { ...store, findDueHour }, clock, publish })
+  counter.start()
+  while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+  await counter.stop()
+  expect(faults).toEqual(['counting hours'])
+  expect(await store.readSubjects(10)).toBeNull()
+  expect(await store.loadShapeBook()).not.toBeNull()
+})

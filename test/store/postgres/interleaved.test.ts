@@ -206,7 +206,7 @@ test('a yes that comes while its step gives up is refused as too late', async ()
 
 test('two processes that count the same hour do so in turn', async () => {
   const { one, two, session } = await openTwo(makeSchema())
-  const hour = { hour: 1, version: 0 }
+  const hour = { hour: 1, version: 0, counted: null }
   const runs = [{ hour: 1, workflow: 'a', status: 'completed', runs: 1, p50Ms: 1, p95Ms: 1 } as const]
   const letGo = await holdUp(session, 'BEFORE INSERT ON run_hour')
   const saved = Promise.all([one, two].map((store) => store.saveHour(hour, { runs, deliveries: [] })))

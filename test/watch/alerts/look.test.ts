@@ -145,11 +145,13 @@ test('an endpoint is silent when it takes nothing at an hour at which it usually
     incoming('evt_1', { endpointId: endpoint.id, receivedAt: NOW - 2 * HOUR, facts: { secret: 0 } }),
   )
   const look = looker(store, { when: 'endpoint.silent', forMs: HOUR })
+  let counted: number | null = null
   const takeOn = async (days: number[]) => {
     for (const day of days) {
       const hour = Math.floor((NOW - day * DAY - HOUR / 2) / HOUR)
       const deliveries = [{ hour, endpointId: endpoint.id, verdict: 'accepted', deliveries: 3 } as const]
-      await store.saveHour({ hour, version: 0 }, { runs: [], deliveries })
+      await store.saveHour({ hour, version: 0, counted }, { runs: [], deliveries })
+      counted = hour
     }
   }
   await takeOn([1, 2, 3])

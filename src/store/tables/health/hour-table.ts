@@ -40,9 +40,10 @@ const HOUR_COLUMNS = 'hour, workflow, status, runs, p50_ms, p95_ms'
 export class HourTable extends Table {
   /** Index: primary keys; run and delivery are read at their first row. */
   readonly #due = {
-    marked: this.db.prepare<[number], DueHour>(
+    marked: this.db.prepare<[number], Omit<DueHour, 'counted'>>(
       'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
     ),
+    mark: this.db.pluck<[number], number>('SELECT version FROM run_hour_mark WHERE hour = ?'),
     counted: this.db.pluck<[], number | null>('SELECT hour FROM hour_counted'),
     oldestRun: this.db.pluck<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1'),
     oldestDelivery: this.db.pluck<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1'),
@@ -77,7 +78,8 @@ export class HourTable extends Table {
     ),
     unmark: this.db.prepare('DELETE FROM run_hour_mark WHERE hour = ? AND version = ?'),
     counted: this.db.prepare(
-      `INSERT INTO hour_counted (one, hour) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET hour = excluded.hour`,
+      `INSERT INTO hour_counted (one, hour) VALUES (1, ?)
+       ON CONFLICT (one) DO UPDATE SET hour = excluded.hour WHERE hour_counted.hour = CAST(? AS bigint)`,
     ),
   }
   /** Index: primary keys, from the hour on. */
@@ -96,16 +98,17 @@ export class HourTable extends Table {
   readonly #counts = prepareCounts(this.db)
 
   /**
-   * The oldest hour before `now` that is not counted, or marked; null: none. Marked hours first:
-   * they are few. The last hour is due again where hours to come are counted: the clock was ahead.
+   * The oldest hour before `now` that is not counted, or counted and marked; null: none. Marked
+   * hours first: they are few. The last hour is due again where the clock was ahead.
    */
   async findDueHour(now: number): Promise<DueHour | null> {
     const present = Math.floor(now / HOUR_MS)
-    const marked = await this.#due.marked.get(present)
-    if (marked) return marked
-    const counted = (await this.#due.counted.get()) ?? (await this.#oldestHour(present))
-    const next = counted < present ? counted + 1 : present - 1
-    return next < present ? { hour: next, version: 0 } : null
+    const counted = (await this.#due.counted.get()) ?? null
+    const last = counted ?? (await this.#oldestHour(present))
+    const marked = await this.#due.marked.get(Math.min(last + 1, present))
+    if (marked) return { ...marked, counted }
+    const next = last < present ? last + 1 : present - 1
+    return next < present ? { hour: next, version: 0, counted } : null
   }
 
   /** The hour before that of the oldest row; without rows the hour before the present one. */
@@ -137,15 +140,24 @@ export class HourTable extends Table {
     return (await this.#rows.deliveries.all(from, to)).map((row) => ({ hour, ...row }))
   }
 
-  /** Saves the counts of an hour. A mark that rose meanwhile stays, so it is counted again. */
-  async saveHour({ hour, version }: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
-    // Another process may save the same hour.
+  /**
+   * Saves the counts of an hour. A mark that rose meanwhile stays, so it is counted again. Nothing
+   * is saved where another process was first, whose counts may be newer.
+   */
+  async saveHour(due: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
+    const { hour } = due
     await this.db.lock(['hours'])
+    if (!(await this.#settle(due))) return
     await this.#saves.dropRuns.run(hour)
     for (const row of runs) await this.#saves.run.run(row)
     for (const row of deliveries) await this.#saves.delivery.run(row)
-    // A marked hour is counted out of turn: those before it may be due.
-    await (version === 0 ? this.#saves.counted.run(hour) : this.#saves.unmark.run(hour, version))
+  }
+
+  /** A marked hour is counted out of turn: those before it may be due. */
+  async #settle({ hour, version, counted }: DueHour): Promise<boolean> {
+    if (version === 0) return (await this.#saves.counted.run(hour, counted)).changes === 1
+    const { changes } = await this.#saves.unmark.run(hour, version)
+    return changes === 1 || (await this.#due.mark.get(hour)) !== undefined
   }
 
   /** Counted hours from `since` on, oldest first. */

@@ -92,10 +92,12 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
     rule: { forMs: HOUR },
     prepare: async ({ store }) => {
       const endpointId = await addEndpoint(store, 'office')
+      let counted: number | null = null
       for (const day of [1, 2, 3, 4, 5]) {
         const hour = Math.floor((NOW - day * DAY - HOUR / 2) / HOUR)
         const counts = { hour, endpointId, verdict: 'accepted', deliveries: 3 } as const
-        await store.saveHour({ hour, version: 0 }, { runs: [], deliveries: [counts] })
+        await store.saveHour({ hour, version: 0, counted }, { runs: [], deliveries: [counts] })
+        counted = hour
       }
       await take(store, endpointId, NOW - HOUR)
     },

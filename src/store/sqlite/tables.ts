@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database, Statement } from 'better-sqlite3'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
+import { TextErasures } from '../tables/upkeep/text-erasures.ts'
 import type { Vault } from '../vault.ts'
 import { openConnection } from './database/connection.ts'
 import { WriteProbe } from './database/write-probe.ts'
@@ -16,13 +17,15 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(raw)
   const bodies = new BodyPruning(db, { events })
   const shared = openSharedTables(db, vault, { events, weeks: NO_WEEKS, bodies })
   const { claimReader, gates, unmatched, workflows } = shared
+  const eventSearch = new EventSearcher(db)
   return {
     ...shared,
     events,
     claims: new Claims(db, { reader: claimReader, workflows }),
     changes: openChangeCount(db.raw),
     deliveries: new DeliveryTable(db, { events, unmatched }),
-    eventSearch: new EventSearcher(db),
+    eventSearch,
+    textErasures: new TextErasures(db, { ...shared, subjects: eventSearch.subjects }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, gates, raw.memory ? null : join(dirname(raw.name), 'workers')),
     writeProbe: new WriteProbe(db),

@@ -25,6 +25,7 @@ export class SubjectIndex extends Table {
     'SELECT seq, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
   )
   readonly #insert = this.db.prepare('INSERT OR IGNORE INTO event_subject (block, subject, seq) VALUES (?, ?, ?)')
+  readonly #drop = this.db.prepare('DELETE FROM event_subject WHERE block = ? AND subject = ? AND seq = ?')
   // Compare-and-set: another process may have saved the same batch.
   readonly #saveMark = this.db.prepare(
     `INSERT INTO subject_indexed (one, seq) VALUES (1, @to)
@@ -60,6 +61,12 @@ export class SubjectIndex extends Table {
       const [seq = 0, subject = 0] = [rows[at], rows[at + 1]]
       await this.#insert.run(blockOf(seq), subject, seq)
     }
+  }
+
+  /** Drops the subjects that the body of an event had before a person erased text from it. */
+  async forget(seq: number, { was, is }: { was: string; is: string }): Promise<void> {
+    const left = new Set([MANY, ...hashesOf(is)])
+    for (const subject of hashesOf(was)) if (!left.has(subject)) await this.#drop.run(blockOf(seq), subject, seq)
   }
 
   /**

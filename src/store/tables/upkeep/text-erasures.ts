@@ -15,6 +15,8 @@ interface Parts {
   seals: SealTable
   effects: EffectTable
   effectSearch: EffectSearch
+  /** Hashes of what events tell of, where the database keeps them. */
+  subjects?: { forget(seq: number, body: { was: string; is: string }): Promise<void> }
 }
 
 type Row = Record<string, string | Uint8Array | null>
@@ -52,6 +54,7 @@ export class TextErasures extends JoinedTable<Parts> {
     if (table === 'event' && typeof row.body === 'string' && changed.body !== undefined) {
       // A repetition of the event is told by this from then on.
       changed.body_hash = hash('sha256', row.body, 'buffer')
+      await this.parts.subjects?.forget(Number(key[0]), { was: row.body, is: String(changed.body) })
     }
     const names = Object.keys(changed)
     if (names.length === 0) return false

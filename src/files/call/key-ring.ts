@@ -7,6 +7,8 @@ export type KeySource = string | (() => string | Promise<string>)
 
 /** A refused key is tried again after this time: the service's own login may have been down. */
 const RETRY_REFUSED_MS = 60_000
+/** A source that has not answered for so long may never do so: the next call asks anew. */
+const MAX_ASKING_MS = 60_000
 
 interface KeyRingParts {
   /** Earlier sources come first. */
@@ -24,7 +26,7 @@ export class KeyRing {
   /** When each key was refused within the last minute, in epoch milliseconds, by fingerprint. */
   readonly #refused = new Map<string, number>()
   #current: Secret | null = null
-  #asking: Promise<Secret | null> | null = null
+  #asking: { at: number; answer: Promise<Secret | null> } | null = null
   #hasReportedFallback = false
 
   constructor(parts: KeyRingParts) {
@@ -66,10 +68,16 @@ export class KeyRing {
 
   /** Calls that find the key refused at the same time share one question to the sources. */
   #ask(facts: ErrorFacts): Promise<Secret | null> {
-    this.#asking ??= this.#askSources(facts).finally(() => {
-      this.#asking = null
-    })
-    return this.#asking
+    const at = this.#parts.clock.now()
+    if (this.#asking !== null && Math.abs(at - this.#asking.at) < MAX_ASKING_MS) return this.#asking.answer
+    const asking = {
+      at,
+      answer: this.#askSources(facts).finally(() => {
+        if (this.#asking === asking) this.#asking = null
+      }),
+    }
+    this.#asking = asking
+    return asking.answer
   }
 
   async #askSources(facts: ErrorFacts): Promise<Secret | null> {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { AbortedError, TimeoutError } from '../../../src/files/index.ts'
-import { REF } from '../support/entries.ts'
-import { failure, silence, test, text } from '../support/scripted-server.ts'
+import { entry, REF } from '../support/entries.ts'
+import { failure, ok, silence, test, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
 test('a whole call, pauses included, ends in its time', async ({ server }) => {
@@ -68,4 +68,22 @@ test('a function that never gives the key holds up no call beyond its time, and 
   const running = errorOf(files.delete(REF))
   await files.stop()
   expect(await running).toBeInstanceOf(AbortedError)
+})
+
+test('a function that once never gave the key is asked again by a later call', async ({ server }) => {
+  let asked = 0
+  const first = Promise.withResolvers<void>()
+  const apiKey = () => {
+    asked += 1
+    first.resolve()
+    return asked === 1 ? new Promise<string>(() => {}) : 'key-two'
+  }
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey })
+  const late = errorOf(files.get(REF, { timeout: '60s' }))
+  await first.promise
+  clock.advance('60s')
+  expect(await late).toBeInstanceOf(TimeoutError)
+  server.script(ok(entry(REF.id)))
+  expect(await files.get(REF)).toMatchObject({ id: REF.id })
+  expect(asked).toBe(2)
 })

@@ -52,6 +52,43 @@ inBrowser(`the next page of a list comes, whatever changes meanwhile${label}`, a
   await canceledIn(page).waitFor()
 })
 
+inBrowser(`changes that come faster than answers do not keep the page as it was${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  const [run = ''] = await makeRuns(app, 1)
+  await login(page)
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const asked: Promise<void>[] = []
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/runs\?/, async (route) => {
+    const answer = await route.fetch()
+    asked.push(held.promise)
+    await held.promise
+    await route.fulfill({ response: answer }).catch(() => {})
+  })
+  await app.store.cancelRun(run, 'by another person', Date.now())
+  const change = () => page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+  await expect.poll(() => change().then(() => asked.length)).toBe(1)
+  for (let changes = 0; changes < 5; changes++) await change()
+  held.resolve()
+  await canceledIn(page).waitFor()
+  // The changes meanwhile are asked for once, and not each.
+  await expect.poll(() => asked.length).toBe(2)
+})
+
+inBrowser(`a row keeps the focus when a run comes above it${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  await makeRuns(app, 3)
+  await login(page)
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  const rows = page.getByRole('row', { name: /wait-for-approval/ })
+  await rows.nth(2).focus()
+  const { focus } = (await readPlace(page)) as { focus: string }
+  await app.store.saveDelivery(madeOf('above', 'report.made', ['wait-for-approval']))
+  await rows.nth(4).waitFor()
+  expect(await readPlace(page)).toMatchObject({ focus, row: 4 })
+})
+
 inBrowser(`a selection holds the page still until it ends, and no other page${label}`, async () => {
   const { page, login, origin, app } = await open()
   const [run = ''] = await makeRuns(app, 1)
@@ -117,6 +154,27 @@ inBrowser(`a second tab shows what changed while it stood still, and so does one
   expect(await canceledIn(second).count()).toBe(0)
   await box.uncheck()
   await canceledIn(second).waitFor()
+})
+
+inBrowser(`a feed that falls silent is opened again, and a tab that nobody sees asks for nothing${label}`, async () => {
+  const { page, login } = await open()
+  await page.clock.install()
+  await login(page)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const reopened = page.waitForRequest(/\/api\/v1\/live$/)
+  await page.clock.fastForward(60_000)
+  await reopened
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.addInitScript('Object.defineProperty(navigator, "locks", { value: undefined })')
+  await page.reload()
+  await page.getByText('Every 5 s').waitFor()
+  await page.evaluate('Object.defineProperty(document, "hidden", { value: true, configurable: true })')
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.clock.runFor(60_000)
+  expect(asked).toEqual([])
+  await page.evaluate('delete document.hidden; document.dispatchEvent(new Event("visibilitychange"))')
+  await expect.poll(() => asked.length).toBeGreaterThan(0)
 })
 
 /** Makes runs that wait for a person; resolves with their ids, in the order of their making. */

@@ -10,21 +10,30 @@ type FeedState = 'live' | 'paused' | 'reconnecting' | 'polling'
 const POLL_MS = 5_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 10_000
+/** The feed says something every 15 s: one that is silent for longer is lost, as after a sleep. */
+const SILENT_MS = 45_000
 
-const isGrowing = ({ state }: Query) => state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore !== undefined
+/** Questions that are asked once more when the answer that is on its way has come. */
+const owed = new Set<Query>()
 
 /**
- * Asks every question again but those that stand still. A list whose next page is on its way is
- * asked once that has come, which would be lost.
+ * Asks every question again but those that stand still. An answer on its way is let come: changes
+ * that follow each other faster than answers would keep the page as it was. A tab that nobody sees
+ * asks for nothing.
  */
 function askAgain(client: QueryClient): void {
-  const followed = client.getQueryCache().findAll({ predicate: ({ meta }) => meta !== STILL })
+  if (document.hidden) return
   const ask = (queries: readonly Query[]) => client.invalidateQueries({ predicate: (query) => queries.includes(query) })
-  void ask(followed.filter((query) => !isGrowing(query)))
-  for (const query of followed.filter(isGrowing)) {
+  const followed = client.getQueryCache().findAll({ predicate: ({ meta }) => meta !== STILL })
+  const { idle = [], busy = [] } = Object.groupBy(followed, ({ state }) =>
+    state.fetchStatus === 'idle' ? 'idle' : 'busy',
+  )
+  void ask(idle)
+  for (const query of busy.filter((each) => !owed.has(each))) {
+    owed.add(query)
     query.promise?.then(
-      () => ask([query]),
-      () => {},
+      () => void (owed.delete(query) && ask([query])),
+      () => void owed.delete(query),
     )
   }
 }
@@ -48,7 +57,7 @@ export function useLiveFeed(isOut: boolean): Feed {
   const [state, setState] = useState<FeedState>(navigator.locks ? 'reconnecting' : 'polling')
   useEffect(() => {
     const refresh = () => {
-      if (!isPaused && !document.hidden) askAgain(client)
+      if (!isPaused) askAgain(client)
     }
     const stop = joinFeed((message) => (message === 'changed' ? refresh() : setState(message)))
     document.addEventListener('visibilitychange', refresh)
@@ -59,6 +68,7 @@ export function useLiveFeed(isOut: boolean): Feed {
   }, [client, isPaused])
   useEffect(() => {
     if (!isPaused) return
+    owed.clear()
     // An answer that is on its way would come during the pause. The first one of a page may.
     void client.cancelQueries({ predicate: ({ meta, state: { data } }) => meta !== STILL && data !== undefined })
     return () => askAgain(client)
@@ -109,7 +119,7 @@ function joinFeed(tell: (message: Exclude<Message, 'asked'>) => void): () => voi
 
 async function followFeed(send: (message: Exclude<Message, 'asked'>) => void, signal: AbortSignal): Promise<void> {
   for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
-    const hasListened = await listen(send, signal).catch(() => false)
+    const hasListened = await listen(send, signal)
     if (signal.aborted) return
     if (hasListened) waitMs = FIRST_WAIT_MS
     send('reconnecting')
@@ -117,16 +127,31 @@ async function followFeed(send: (message: Exclude<Message, 'asked'>) => void, si
   }
 }
 
-/** Reads the feed until it ends; true where it began. */
-async function listen(send: (message: 'changed' | 'live') => void, signal: AbortSignal): Promise<boolean> {
-  const headers = { 'X-Upshot': pageKey.read() ?? '' }
-  const response = await fetch(new URL('api/v1/live', document.baseURI), { headers, signal })
-  if (!response.ok || !response.body) return false
-  send('live')
+/** Reads the feed until it ends or is silent for too long; true where it began. */
+async function listen(send: (message: 'changed' | 'live') => void, left: AbortSignal): Promise<boolean> {
+  const silent = new AbortController()
+  const signal = AbortSignal.any([left, silent.signal])
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const hear = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => silent.abort(), SILENT_MS)
+  }
+  let hasBegun = false
   try {
-    for await (const message of readMessages(response)) if (!signal.aborted && message.includes('true')) send('changed')
+    hear()
+    const headers = { 'X-Upshot': pageKey.read() ?? '' }
+    const response = await fetch(new URL('api/v1/live', document.baseURI), { headers, signal })
+    if (!response.ok) return false
+    send('live')
+    hasBegun = true
+    for await (const message of readMessages(response)) {
+      hear()
+      if (!left.aborted && message.includes('true')) send('changed')
+    }
   } catch {
     // A connection that breaks is made again.
+  } finally {
+    clearTimeout(timer)
   }
-  return true
+  return hasBegun
 }

@@ -12,17 +12,19 @@ interface BlocksParts<Row> {
   as: 'tbody' | 'ol'
   /** Height of a row in pixels, as long as its block has not been drawn. */
   rowHeight: number
-  keyOf: (row: Row) => string
   children: (row: Row, index: number) => ReactNode
 }
 
-/** A long list in blocks. Those far outside the view are empty and keep their height. */
-export function Blocks<Row>({ rows, as, rowHeight, keyOf, children }: BlocksParts<Row>) {
+/**
+ * A long list in blocks. Those far outside the view are empty and keep their height. A row that
+ * comes above others leaves their elements as they are, with the focus and what is open in them.
+ */
+export function Blocks<Row>({ rows, as, rowHeight, children }: BlocksParts<Row>) {
   const starts = Array.from({ length: Math.ceil(rows.length / ROWS) }, (_, index) => index * ROWS)
   return starts.map((start) => {
     const own = rows.slice(start, start + ROWS)
     return (
-      <Block key={own[0] ? keyOf(own[0]) : start} as={as} height={own.length * rowHeight} isSeen={start === 0}>
+      <Block key={start} as={as} rows={own.length} rowHeight={rowHeight} isSeen={start === 0}>
         {() => own.map((row, index) => children(row, start + index))}
       </Block>
     )
@@ -31,15 +33,15 @@ export function Blocks<Row>({ rows, as, rowHeight, keyOf, children }: BlocksPart
 
 interface BlockParts {
   as: 'tbody' | 'ol'
-  height: number
+  rows: number
+  rowHeight: number
   isSeen: boolean
   children: () => ReactNode
 }
 
-function Block({ as: Tag, height, isSeen: isSeenAtFirst, children }: BlockParts) {
-  const [isSeen, setSeen] = useState(isSeenAtFirst)
+function Block({ as: Tag, rows, rowHeight, isSeen: isSeenAtFirst, children }: BlockParts) {
+  const [{ isSeen, height }, setState] = useState({ isSeen: isSeenAtFirst, height: rowHeight })
   const element = useRef<HTMLElement>(null)
-  const measured = useRef(height)
   useEffect(() => {
     const own = element.current
     if (!own) return
@@ -47,14 +49,17 @@ function Block({ as: Tag, height, isSeen: isSeenAtFirst, children }: BlockParts)
       ([entry]) => {
         // A block with the focus stays, or the focus would be lost.
         if (!entry || (!entry.isIntersecting && own.contains(document.activeElement))) return
-        if (!entry.isIntersecting) measured.current = entry.boundingClientRect.height || measured.current
-        setSeen(entry.isIntersecting)
+        const drawn = entry.boundingClientRect.height / own.children.length
+        setState((before) => ({
+          isSeen: entry.isIntersecting,
+          height: before.isSeen && !entry.isIntersecting ? drawn : before.height,
+        }))
       },
       { rootMargin: MARGIN },
     )
     observer.observe(own)
     // Paper has no view, so it gets every row.
-    const show = () => flushSync(() => setSeen(true))
+    const show = () => flushSync(() => setState((before) => ({ ...before, isSeen: true })))
     addEventListener('beforeprint', show)
     return () => {
       observer.disconnect()
@@ -64,16 +69,17 @@ function Block({ as: Tag, height, isSeen: isSeenAtFirst, children }: BlockParts)
   const setElement = (found: HTMLElement | null) => {
     element.current = found
   }
+  const style = { height: height * rows }
   return (
     <Tag ref={setElement}>
       {isSeen ? (
         children()
       ) : Tag === 'tbody' ? (
         <tr>
-          <td className="gap" style={{ height: measured.current }} />
+          <td className="gap" style={style} />
         </tr>
       ) : (
-        <li style={{ height: measured.current }} />
+        <li style={style} />
       )}
     </Tag>
   )

@@ -62,7 +62,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
           ))}
         </tr>
       </thead>
-      <Blocks rows={rows} as="tbody" rowHeight={ROW_HEIGHT} keyOf={keyOf}>
+      <Blocks rows={rows} as="tbody" rowHeight={ROW_HEIGHT}>
         {(row, index) => (
           <tr
             key={keyOf(row)}

@@ -56,7 +56,7 @@ export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
         <Hatch />
         <Axis span={span} />
         <WholeRun run={run} span={span} usual={usual?.run ?? null} />
-        <Blocks rows={shown} as="ol" rowHeight={LANE_HEIGHT} keyOf={({ key }) => key}>
+        <Blocks rows={shown} as="ol" rowHeight={LANE_HEIGHT}>
           {(step) => (
             <li key={step.key}>
               <Lane

@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import type { ApiError } from '../api/client.ts'
 import { useAction } from '../api/use-api.ts'
+import { useDialogs } from '../state/dialogs.tsx'
 import { useToasts } from '../state/toasts.tsx'
 import { CopyAs, copyText } from './copy-as.tsx'
 import { type Field, Fields, readFields, type Texts } from './fields.tsx'
@@ -39,11 +40,11 @@ export function ActNow<Name extends RouteName>({ to, input, tell, ...button }: N
   const toast = useToasts()
   const act = useAction(to)
   const perform = () =>
-    act.mutate(input, {
-      onError: (error) => toast(error.message, true),
-      onSuccess: (answer) => tell && toast(...tell(answer)),
-    })
-  return <ActButton of={{ ...button, isDisabled: act.isPending }} onClick={perform} />
+    act.mutateAsync(input).then(
+      (answer) => tell && toast(...tell(answer)),
+      (error: ApiError) => toast(error.message, true),
+    )
+  return <ActButton of={{ ...button, isDisabled: act.isPending }} onClick={() => void perform()} />
 }
 
 /** The input of an operation without its reason. */
@@ -81,16 +82,14 @@ interface ActParts<Name extends RouteName> {
 
 /** A button with the dialog that it opens, which says what will happen and performs an operation. */
 export function Act<Name extends RouteName>(parts: ActParts<Name> & Button) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <ActButton of={parts} onClick={() => setOpen(true)} />
-      {isOpen && <ActDialog {...parts} onClose={() => setOpen(false)} />}
-    </>
-  )
+  const open = useDialogs()
+  return <ActButton of={parts} onClick={() => open((close) => <ActDialog {...parts} onClose={close} />)} />
 }
 
-/** The dialog of an act, with a reason, which the audit log keeps. */
+/**
+ * The dialog of an act, with a reason, which the audit log keeps. It waits for the answer, which may
+ * be a secret; where the person has left the page meanwhile, a toast tells the answer.
+ */
 export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onClose: () => void }) {
   const {
     title,
@@ -111,25 +110,38 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
   const [reason, setReason] = useState('')
   const [error, setError] = useState<ApiError | null>(null)
   const [after, setAfter] = useState<ReactNode>(null)
+  // At once, which the state of a question is not: nothing is sent twice.
+  const isSent = useRef(false)
   useEffect(() => dialog.current?.showModal(), [])
   // The focus goes back to where it was, which an element that is only taken away does not do.
   const close = () => dialog.current?.close()
   const fields = typeof parts.fields === 'function' ? parts.fields(texts) : (parts.fields ?? [])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
+    if (isSent.current) return
+    isSent.current = true
     try {
       const input = inputOf(parts, readFields(fields, texts), reason.trim() || undefined)
       const answer = await act.mutateAsync(input)
+      isSent.current = false
+      if (dialog.current === null) return toast(`${action}: done.`)
       const next = then?.(answer, input)
       if (typeof next === 'string') toast(next)
       if (typeof next === 'object' && next !== null) setAfter(next)
       else close()
     } catch (problem) {
+      isSent.current = false
+      if (dialog.current === null) toast(`${action}: ${(problem as ApiError).message}`, true)
       setError(problem as ApiError)
     }
   }
   return (
-    <dialog ref={dialog} onClose={onClose} aria-labelledby="act-title">
+    <dialog
+      ref={dialog}
+      onCancel={(event) => isSent.current && event.preventDefault()}
+      onClose={() => (isSent.current ? dialog.current?.showModal() : onClose())}
+      aria-labelledby="act-title"
+    >
       {after ?? (
         <form className="form" onSubmit={submit}>
           <h2 id="act-title">{title}</h2>
@@ -151,7 +163,7 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
             <button type="submit" className={isDangerous ? 'danger' : 'main'} disabled={act.isPending || !isReady}>
               {action}
             </button>
-            <button type="button" className="plain" onClick={close}>
+            <button type="button" className="plain" disabled={act.isPending} onClick={close}>
               Back
             </button>
             <Command parts={parts} fields={fields} texts={texts} />

@@ -128,7 +128,7 @@ function Key({ keys, meaning }: { keys: string; meaning: string }) {
   )
 }
 
-export function useDialogs() {
+export function useHelp() {
   const [open, setOpen] = useState<'help' | 'palette' | null>(null)
   const [actions] = useState(() => ({ help: () => setOpen('help'), palette: () => setOpen('palette') }))
   return { open, close: () => setOpen(null), actions }

@@ -5,10 +5,11 @@ import { type ApiError, call, pageKey } from '../api/client.ts'
 import { FeedContext, useLiveFeed } from '../api/live.ts'
 import { useApi } from '../api/use-api.ts'
 import { ProblemNote } from '../parts/messages.tsx'
+import { Dialogs } from '../state/dialogs.tsx'
 import { type Session, SessionContext } from '../state/session.ts'
 import { useTheme, useZone } from '../state/settings.ts'
 import { Toasts } from '../state/toasts.tsx'
-import { KeyHelp, useDialogs, useKeys } from './keys.tsx'
+import { KeyHelp, useHelp, useKeys } from './keys.tsx'
 import { Login, LoginAgain } from './login.tsx'
 import { Palette } from './palette.tsx'
 import { PLACES } from './places.ts'
@@ -31,7 +32,8 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <SessionContext value={data}>
       <Toasts>
-        <Frame session={data} isOut={isOut}>
+        {/* Another person or role begins with nothing of the page of the one before. */}
+        <Frame key={`${data.role} ${data.name}`} session={data} isOut={isOut}>
           {children}
         </Frame>
       </Toasts>
@@ -61,7 +63,7 @@ function Silence({ session: { error, refetch } }: { session: UseQueryResult<Sess
 }
 
 function Frame({ session, isOut, children }: { session: Session; isOut: boolean; children: ReactNode }) {
-  const { open, close, actions } = useDialogs()
+  const { open, close, actions } = useHelp()
   const feed = useLiveFeed(isOut)
   useKeys(actions)
   return (
@@ -72,7 +74,9 @@ function Frame({ session, isOut, children }: { session: Session; isOut: boolean;
         </a>
         <Banner session={session} />
         <Side session={session} openHelp={actions.help} />
-        <Content>{children}</Content>
+        <Dialogs>
+          <Content>{children}</Content>
+        </Dialogs>
       </div>
       {open === 'help' && <KeyHelp onClose={close} />}
       {open === 'palette' && <Palette onClose={close} />}

@@ -67,6 +67,7 @@ function ReplayAll({ filter }: { filter: InputOf<'POST /events/replay'>['body'][
   return (
     <Act
       label="Replay all that match…"
+      isDisabled={workflows.isPending}
       title="Replay all events that match?"
       action="Replay them"
       fields={[

@@ -167,6 +167,7 @@ function StopEffects() {
   return (
     <Act
       label="Stop effects…"
+      isDisabled={workflows.isPending || accounts.isPending}
       look="danger"
       title="Stop effects"
       action="Stop them"

@@ -1,6 +1,5 @@
-import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { ActDialog } from '../../parts/act.tsx'
+import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { formOf } from '../../parts/fields.tsx'
 import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.ts'
@@ -14,19 +13,11 @@ interface DecideParts {
   left: ReadonlySet<number>
 }
 
-/** The list as it stood when the dialog was opened. The decision is about this one. */
-interface Shown {
-  approval: Approval
-  chosen: readonly ApprovalItem[]
-  body: { hash: string; only?: string }
-}
-
 /**
  * The decision on exactly the items that the page has shown. What joins the list while a dialog is
  * open is not part of it, and an approval that ends meanwhile leaves the dialog open to say so.
  */
 export function DecideBar({ approval, items, left }: DecideParts) {
-  const [dialog, setDialog] = useState<{ Of: typeof ApproveDialog; shown: Shown } | null>(null)
   const open = items.filter(({ state }) => state === 'open')
   const chosen = open.filter(({ number }) => !left.has(number))
   const hash = (items.at(-1)?.hash ?? approval.hash).slice(0, 16)
@@ -34,34 +25,30 @@ export function DecideBar({ approval, items, left }: DecideParts) {
   const isQuestion = approval.kind === 'question'
   const body = { hash, ...(only !== undefined && { only }) }
   const command = `upshot approvals approve ${approval.id} --hash ${hash}${only === undefined ? '' : ` --only ${only}`}`
-  const shown = { approval, chosen, body }
-  const canDecide = approval.status === 'open' && (isQuestion || items.length > 0)
+  if (approval.status !== 'open' || (!isQuestion && items.length === 0)) return null
+  if (approval.mustSign) return <SignedOnly command={command} />
   return (
-    <>
-      {canDecide && approval.mustSign && <SignedOnly command={command} />}
-      {canDecide && !approval.mustSign && (
-        <div className="bulk">
-          <button
-            type="button"
-            className="main"
-            disabled={!isQuestion && chosen.length === 0}
-            onClick={() => setDialog({ Of: ApproveDialog, shown })}
-          >
-            {isQuestion ? 'Answer…' : `Approve ${countOf(chosen.length, nounOf(approval.kind))}…`}
-          </button>
-          <button type="button" className="danger" onClick={() => setDialog({ Of: DenyDialog, shown })}>
-            Deny…
-          </button>
-          {left.size > 0 && (
-            <span className="quiet">{countOf(open.length - chosen.length, nounOf(approval.kind))} left out</span>
-          )}
-          <span className="push">
-            <CopyAs cli={command} to="POST /approvals/:id/approve" input={{ params: { id: approval.id }, body }} />
-          </span>
-        </div>
+    <div className="bulk">
+      <Approve approval={approval} chosen={chosen} body={body} />
+      <Act
+        label="Deny…"
+        look="danger"
+        title="Deny the whole list?"
+        action="Deny"
+        isDangerous
+        to="POST /approvals/:id/deny"
+        given={{ params: { id: approval.id }, body: { hash } }}
+        then={({ woken }) => `Denied; ${countOf(woken, 'run goes', 'runs go')} on without it.`}
+      >
+        <p>Nothing of it happens. Each step fails with the code “denied”, which its workflow may handle.</p>
+      </Act>
+      {left.size > 0 && (
+        <span className="quiet">{countOf(open.length - chosen.length, nounOf(approval.kind))} left out</span>
       )}
-      {dialog && <dialog.Of shown={dialog.shown} onClose={() => setDialog(null)} />}
-    </>
+      <span className="push">
+        <CopyAs cli={command} to="POST /approvals/:id/approve" input={{ params: { id: approval.id }, body }} />
+      </span>
+    </div>
   )
 }
 
@@ -76,7 +63,13 @@ function SignedOnly({ command }: { command: string }) {
   )
 }
 
-function ApproveDialog({ shown: { approval, chosen, body }, onClose }: { shown: Shown; onClose: () => void }) {
+interface ApproveParts {
+  approval: Approval
+  chosen: readonly ApprovalItem[]
+  body: { hash: string; only?: string }
+}
+
+function Approve({ approval, chosen, body }: ApproveParts) {
   const [, go] = useLocation()
   const { id, kind, why } = approval
   const schema = approval.question?.answer ?? null
@@ -85,11 +78,13 @@ function ApproveDialog({ shown: { approval, chosen, body }, onClose }: { shown: 
   const isQuestion = kind === 'question'
   const approving = `Approve ${countOf(chosen.length, nounOf(kind))}`
   return (
-    <ActDialog
+    <Act
+      label={isQuestion ? 'Answer…' : `${approving}…`}
+      look="main"
+      isDisabled={!isQuestion && chosen.length === 0}
       title={isQuestion ? why : `${approving}?`}
       action={isQuestion ? 'Answer yes' : approving}
       isDangerous={!isQuestion}
-      onClose={onClose}
       fields={form?.fields ?? []}
       to="POST /approvals/:id/approve"
       given={(values) => ({ params: { id }, body: { ...body, ...(form && { answer: form.valueOf(values) }) } })}
@@ -106,23 +101,7 @@ function ApproveDialog({ shown: { approval, chosen, body }, onClose }: { shown: 
             : `Exactly these begin, ${formatBytes(size)} in all, each only in the state that the list shows. All others stay as they are.`}
         </p>
       )}
-    </ActDialog>
-  )
-}
-
-function DenyDialog({ shown: { approval, body }, onClose }: { shown: Shown; onClose: () => void }) {
-  return (
-    <ActDialog
-      title="Deny the whole list?"
-      action="Deny"
-      isDangerous
-      onClose={onClose}
-      to="POST /approvals/:id/deny"
-      given={{ params: { id: approval.id }, body: { hash: body.hash } }}
-      then={({ woken }) => `Denied; ${countOf(woken, 'run goes', 'runs go')} on without it.`}
-    >
-      <p>Nothing of it happens. Each step fails with the code “denied”, which its workflow may handle.</p>
-    </ActDialog>
+    </Act>
   )
 }
 

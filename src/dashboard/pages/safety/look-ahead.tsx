@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { AnswerOf, InputOf } from '../../../admin/contract/routes.ts'
 import { type ApiError, follow } from '../../api/client.ts'
 import { useAction } from '../../api/use-api.ts'
-import { ActDialog } from '../../parts/act.tsx'
+import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { ProblemNote } from '../../parts/messages.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -24,25 +24,15 @@ interface LookParts {
   isWhole: boolean
 }
 
-/**
- * The effects that held runs would ask for after this list. A person asks, as it reads the service.
- * An approval that ends, or grows, leaves an open dialog as it is.
- */
+/** The effects that held runs would ask for after this list. A person asks, as it reads the service. */
 export function LookAhead({ approval, isWhole }: LookParts) {
-  const [given, setGiven] = useState<{ approval: Approval; effects: readonly Effect[] } | null>(null)
   const mayAct = useMay('operator')
   const { kind, status, hash } = approval
-  const isOffered = mayAct && kind === 'guard' && status === 'open'
-  const choose = (effects: readonly Effect[]) => setGiven({ approval, effects })
-  return (
-    <>
-      {isOffered && <Look key={hash} approval={approval} isWhole={isWhole} onApprove={choose} />}
-      {given && <ApproveAhead {...given} onClose={() => setGiven(null)} />}
-    </>
-  )
+  if (!mayAct || kind !== 'guard' || status !== 'open') return null
+  return <Look key={hash} approval={approval} isWhole={isWhole} />
 }
 
-function Look({ approval, isWhole, onApprove }: LookParts & { onApprove: (effects: readonly Effect[]) => void }) {
+function Look({ approval, isWhole }: LookParts) {
   const { id, needs } = approval
   const look = useAction('POST /approvals/:id/look-ahead')
   const { data, error, isPending } = look
@@ -69,7 +59,7 @@ function Look({ approval, isWhole, onApprove }: LookParts & { onApprove: (effect
       {error && <ProblemNote error={error} />}
       {data !== undefined && !isPending && <Answer foreseen={data} />}
       {effects.length > 0 && !isPending && needs === 1 && (
-        <ChooseAhead approval={approval} isWhole={isWhole} effects={effects} onApprove={onApprove} />
+        <ChooseAhead approval={approval} isWhole={isWhole} effects={effects} />
       )}
     </Card>
   )
@@ -77,11 +67,11 @@ function Look({ approval, isWhole, onApprove }: LookParts & { onApprove: (effect
 
 interface ChooseParts extends LookParts {
   effects: readonly Effect[]
-  onApprove: (effects: readonly Effect[]) => void
 }
 
 /** How many of the effects a person approves with this list, in the order in which they come. */
-function ChooseAhead({ approval: { id, hash, mustSign }, isWhole, effects, onApprove }: ChooseParts) {
+function ChooseAhead({ approval, isWhole, effects }: ChooseParts) {
+  const { id, hash, mustSign } = approval
   const most = Math.min(MAX_AHEAD, effects.length)
   const [count, setCount] = useState(most)
   if (mustSign) {
@@ -106,9 +96,12 @@ function ChooseAhead({ approval: { id, hash, mustSign }, isWhole, effects, onApp
           onChange={({ target }) => setCount(target.valueAsNumber)}
         />
       </label>
-      <button type="button" disabled={!isCount} onClick={() => onApprove(effects.slice(0, count))}>
-        {isCount ? `Approve this list and up to ${formatCount(count)} more…` : 'Approve this list and more…'}
-      </button>
+      <ApproveAhead
+        label={isCount ? `Approve this list and up to ${formatCount(count)} more…` : 'Approve this list and more…'}
+        isDisabled={!isCount}
+        approval={approval}
+        effects={isCount ? effects.slice(0, count) : []}
+      />
     </div>
   )
 }
@@ -117,19 +110,20 @@ const commandOf = (id: string, hash: string, count: number) =>
   `upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --ahead ${count}`
 
 interface GivenParts {
+  label: string
+  isDisabled: boolean
   approval: Approval
   effects: readonly Effect[]
-  onClose: () => void
 }
 
 /** Asks about the list and what was chosen of what comes next, then follows it. */
-function ApproveAhead({ approval: { id, hash, openItems, bytes }, effects, onClose }: GivenParts) {
+function ApproveAhead({ approval: { id, hash, openItems, bytes }, effects, ...button }: GivenParts) {
   return (
-    <ActDialog
+    <Act
+      {...button}
       title={`Approve ${countOf(openItems, 'effect')} and ${formatCount(effects.length)} more?`}
       action={`Approve ${countOf(openItems + effects.length, 'effect')}`}
       isDangerous
-      onClose={onClose}
       to="POST /approvals/:id/approve"
       given={{ params: { id }, body: { hash } }}
       cli={commandOf(id, hash, effects.length)}
@@ -140,7 +134,7 @@ function ApproveAhead({ approval: { id, hash, openItems, bytes }, effects, onClo
         asks for nothing else is approved as it comes, while this dialog is open.
       </p>
       <Effects list={effects} />
-    </ActDialog>
+    </Act>
   )
 }
 

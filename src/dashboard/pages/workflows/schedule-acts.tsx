@@ -53,6 +53,7 @@ export function AddSchedule() {
   return (
     <Act
       label="Add…"
+      isDisabled={workflows.isPending}
       title="Add a schedule"
       action="Add"
       fields={(texts) => [...own, ...fieldsOf(null, texts)]}

@@ -1,0 +1,90 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { browserTests } from './support/in-browser.ts'
+import { mood } from './support/open-dashboard.ts'
+
+const { inBrowser, label, open } = browserTests()
+
+/** Holds the answers to an act until it is let go; resolves with what was sent. */
+async function holdActs(page: Page, path: RegExp) {
+  const sent: string[] = []
+  const held = Promise.withResolvers<void>()
+  await page.route(path, async (route) => {
+    if (route.request().method() === 'GET') return route.fallback()
+    sent.push(route.request().url())
+    const response = await route.fetch()
+    await held.promise
+    await route.fulfill({ response }).catch(() => {})
+  })
+  return { sent, release: held.resolve }
+}
+
+inBrowser(`a dialog does what it said when it was opened, whatever changes meanwhile${label}`, async () => {
+  const { page, login, origin, app, faults } = await open()
+  await login(page)
+  await page.goto(`${origin}/workflows/copy-report`)
+  await page.getByRole('button', { name: 'Pause…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Pause copy-report?' })
+  await dialog.getByLabel('Reason').fill('the storage is full')
+  await app.store.pauseWorkflow('copy-report', Date.now())
+  await page.getByRole('button', { name: 'Resume…', includeHidden: true }).waitFor()
+  expect(await dialog.getByLabel('Reason').inputValue()).toBe('the storage is full')
+  await dialog.getByRole('button', { name: 'Pause', exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+  const workflows = await app.store.listWorkflows()
+  expect(workflows.find(({ id }) => id === 'copy-report')?.pausedAt).not.toBeNull()
+  expect(faults()).toEqual([])
+})
+
+inBrowser(`a dialog whose button goes stays, and shows what the app says${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  await login(page)
+  const [run] = await app.store.listRuns({ workflow: 'wait-for-approval', limit: 1 })
+  await page.goto(`${origin}/runs/${run?.id}`)
+  await page.getByRole('button', { name: 'Cancel…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Reason').fill('not needed')
+  await app.store.cancelRun(run?.id ?? '', 'by another person', Date.now())
+  await page.getByText('canceled').first().waitFor()
+  await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+  await dialog.getByRole('alert').waitFor()
+  // Another page has no part in it, nor has the way back from there.
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+})
+
+inBrowser(`an act is sent once, and its dialog waits for the answer${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/endpoints/sandbox`)
+  const { sent, release } = await holdActs(page, /\/rotate$/)
+  await page.getByRole('button', { name: 'Rotate the secret…' }).click()
+  const dialog = page.getByRole('dialog')
+  const twice = 'for (let times = 0; times < 2; times++) document.querySelector("dialog form").requestSubmit()'
+  await page.evaluate(twice)
+  for (const key of ['Escape', 'Escape', 'Escape']) await page.keyboard.press(key)
+  expect(await dialog.getByRole('button', { name: 'Back' }).isDisabled()).toBe(true)
+  release()
+  await dialog.getByText('The secret, shown once').waitFor()
+  expect(sent.length).toBe(1)
+})
+
+inBrowser(`an answer that comes after the person has left the page leads nowhere, and is told${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  await login(page)
+  const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
+  await page.goto(`${origin}/runs`)
+  await page.getByRole('link', { name: /copy-report/ }).click()
+  const { release } = await holdActs(page, /\/fork$/)
+  await page.getByRole('button', { name: 'Run again from a step…' }).click()
+  await page.getByRole('button', { name: 'Make the new run' }).click()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  release()
+  await page.getByText('Make the new run: done.').waitFor()
+  expect(page.url()).toBe(`${origin}/runs`)
+  mood.isBroken = false
+  await page.goto(`${origin}/runs/${run?.id}`)
+  await page.getByRole('button', { name: 'Retry from the failed step' }).click()
+  await page.getByText('The run goes on.').waitFor()
+})

@@ -28,7 +28,7 @@ const USED = ['event', 'run', 'delivery', 'endpoint', 'account', 'workflow', 'au
 /**
  * Moves a database file into PostgreSQL, and marks the file, which opens no more. A call that was
  * killed at any moment is finished by the next one. Throws `conflict` where another process has the
- * file open: it would go on writing into it. See decision 70.
+ * file open: it would go on writing into it. So it does for a replay under way. See decision 70.
  */
 export async function moveToPostgres(
   file: string,
@@ -69,6 +69,7 @@ async function move(
     return { rows: {} }
   }
   migrate(source)
+  refuseReplay(source)
   addFunctions(source)
   source.exec('BEGIN IMMEDIATE')
   const id = randomUUID()
@@ -111,6 +112,19 @@ async function copyAll(
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** PostgreSQL has another order of events: it would skip some, or make their runs once more. */
+function refuseReplay(source: Database): void {
+  const underWay = source.prepare<[], string>(
+    `SELECT id FROM bulk WHERE status IN ('counting', 'running') AND cursor IS NOT NULL
+       AND plan ->> 'kind' = 'replay' ORDER BY id LIMIT 1`,
+  )
+  const id = underWay.pluck().get()
+  if (id === undefined) return
+  throw new UpshotError('conflict', `The replay of events ${id} is under way, and cannot go on in PostgreSQL.`, {
+    details: { fix: `Start the app until it has ended, or run "upshot operations abort ${id}".` },
+  })
 }
 
 /** Lets processes start on the target of a marked file. Throws `conflict` for another target. */

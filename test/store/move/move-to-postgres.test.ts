@@ -173,6 +173,29 @@ test('a target in use is refused, and so is a file that another process has open
   expect((await move(file, makeSchema())).rows).toMatchObject({ event: 8 })
 })
 
+test('a replay of events that is under way is refused, and one that has not begun goes on', async () => {
+  const { file, folder } = await fill()
+  const store = openTestStore(folder)
+  const operator = { actor: 'ann', role: 'operator', from: '', reason: null } as const
+  const filter = { until: NOW + 1 }
+  const plan = { kind: 'replay', filter, routes: [], operator, perSecond: null, createdAt: NOW } as const
+  for (const id of ['opr_1', 'opr_2']) await store.startBulk({ ...plan, id })
+  await store.claimBulk('me', NOW)
+  const slice = { rows: 2, limit: 2, after: null }
+  const { next } = await store.walkEvents(filter, slice)
+  await store.countBulk({ id: 'opr_1', owner: 'me', after: null, next }, { total: 2, runs: 2, first: [] }, NOW)
+  await store.close()
+  await expect(move(file, makeSchema())).rejects.toThrow(/replay of events opr_1 is under way.*/)
+  const again = openTestStore(folder)
+  await again.abortBulk('opr_1', NOW)
+  await again.close()
+  const place = makeSchema()
+  await move(file, place)
+  const target = await openTarget(place)
+  expect(await target.claimBulk('me', NOW)).toMatchObject({ id: 'opr_2', cursor: null })
+  expect((await target.walkEvents(filter, slice)).items).toHaveLength(2)
+})
+
 test('a full disk is named, and the move goes on where there is room', async ({ skip }) => {
   const disk = mountSmallDisk(8)
   if (disk === null) return skip('a file system can be mounted by root on Linux only')

@@ -77,7 +77,7 @@ export class PartFile {
     const { to, wanted, resume, kept, signal } = request
     await mkdir(dirname(to), { recursive: true })
     const found = resume ? await readMarks(to) : null
-    const isContinued = found !== null && isSame(found, wanted)
+    const isContinued = found !== null && isSame(found, wanted) && (await sizeOf(partPath(to))) > 0
     const file = isContinued ? await UncachedFile.open(partPath(to)) : await openAnew(to)
     try {
       const place = await file.plain.stat({ bigint: true })
@@ -130,6 +130,7 @@ export class PartFile {
     await this.#writer.close()
     await this.#file.close()
     await rename(partPath(this.#target), this.#target)
+    if (!(await this.#isThere(this.#target))) throw describeOther(this.#target)
     await rm(marksPath(this.#target), { force: true })
     await syncDirectory(dirname(this.#target))
     return { bytes: this.#bytes, sha256 }
@@ -139,7 +140,7 @@ export class PartFile {
   async leave(): Promise<void> {
     try {
       await this.#writer.drain()
-      if (!this.#isHashed) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
+      if (!this.#isHashed) await this.#keepHash()
     } catch {
       // A write failed. The next download reads the part again to hash it.
       await this.#hash.end()
@@ -150,9 +151,16 @@ export class PartFile {
     if (this.#bytes === 0) await this.#remove()
   }
 
+  /** Not of a part to which another process has written more: the hash does not have that. */
+  async #keepHash(): Promise<void> {
+    const { size } = await this.#file.plain.stat()
+    if (size === this.#bytes) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
+    else await this.#hash.end()
+  }
+
   /** Whether the part is still at its path: another process may have put its own there. */
-  async #isThere(): Promise<boolean> {
-    const found = await stat(partPath(this.#target), { bigint: true }).catch(() => null)
+  async #isThere(path = partPath(this.#target)): Promise<boolean> {
+    const found = await stat(path, { bigint: true }).catch(() => null)
     return found?.ino === this.#place.ino && found.dev === this.#place.dev
   }
 
@@ -199,7 +207,14 @@ function marksPath(target: string): string {
  */
 async function openAnew(target: string): Promise<UncachedFile> {
   await rm(partPath(target), { force: true })
-  return UncachedFile.open(partPath(target))
+  return await UncachedFile.open(partPath(target), { isNew: true }).catch((error: unknown) => {
+    throw error instanceof Error && 'code' in error && error.code === 'EEXIST' ? describeOther(target) : error
+  })
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null)
+  return found?.size ?? 0
 }
 
 /** The marks of a part; null when there are none that can be parsed. */

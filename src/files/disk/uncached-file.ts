@@ -23,9 +23,9 @@ export class UncachedFile {
     this.descriptors = { plain: plain.fd, direct: direct?.fd ?? null }
   }
 
-  /** Opens a file for reading and writing; creates it if there is none. */
-  static async open(path: string): Promise<UncachedFile> {
-    const plain = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666)
+  /** Opens a file for reading and writing; creates it if there is none, or only then: `isNew`. */
+  static async open(path: string, { isNew = false } = {}): Promise<UncachedFile> {
+    const plain = await open(path, constants.O_RDWR | constants.O_CREAT | (isNew ? constants.O_EXCL : 0), 0o666)
     return new UncachedFile(plain, await openDirect(path))
   }
 

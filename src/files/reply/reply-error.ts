@@ -40,11 +40,12 @@ const NOT_ITS_FORM =
 
 /**
  * The error of a reply that is not a success. The code decides before the status; but 429 always
- * means a wait, and 5xx never a missing entry. A 404 means one only with a code.
+ * means a wait, and 5xx never a missing entry. A 404 means one only with a code. `isHost`: the
+ * download host replied.
  */
 export function toReplyError(
   reply: { status: number; headers: HeaderSource; parsed: Exclude<ParsedReply, { kind: 'ok' }> },
-  { facts, now }: { facts: ErrorFacts; now: number },
+  { facts, now, isHost = false }: { facts: ErrorFacts; now: number; isHost?: boolean },
 ): FilesError {
   const { status, headers, parsed } = reply
   const said = parsed.kind === 'error' ? parsed : { code: null, message: null, details: null }
@@ -61,8 +62,8 @@ export function toReplyError(
   // Another sentence may follow.
   const reason = said.message === null ? '.' : `: ${said.message.trimEnd().replace(/[^.!?]$/, '$&.')}`
   const ErrorClass = errorClass(status, said.code)
-  const doubt = ErrorClass === ProtocolError ? NOT_ITS_FORM : ''
-  const message = `The service answered ${status}${code}${form}${reason}${doubt}${when}`
+  const doubt = ErrorClass === ProtocolError && !isHost ? NOT_ITS_FORM : ''
+  const message = `The ${isHost ? 'download host' : 'service'} answered ${status}${code}${form}${reason}${doubt}${when}`
   const { code: ownCode, details } = said
   const full = { ...facts, ...types, status, code: ownCode, details, requestId: requestIdOf(headers), retryAt }
   if (isThrottled) {

@@ -1,10 +1,11 @@
-import { open, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { open, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/time.ts'
 import { PartFile } from '../../../src/files/disk/part-file.ts'
 import { KeptHashes } from '../../../src/files/disk/part-hash.ts'
 import { emptyHash } from '../../../src/files/disk/threaded-hash.ts'
+import { mountSmallDisk } from '../../support/small-disk.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { sha256 } from '../support/download-host.ts'
 import { BEGINNING, LARGE_FILE, NEVER } from '../support/large-part.ts'
@@ -67,21 +68,29 @@ test.each([
   )
 })
 
-test.skipIf(process.platform !== 'linux')('no hash is kept of bytes that the disk did not take', async () => {
-  const folder = tempFolder()
-  const to = join(folder, 'file')
-  await symlink('/dev/full', `${to}.part`)
-  await writeFile(`${to}.part.json`, JSON.stringify({ ...LARGE_FILE, version: VERSION }))
+test('no hash is kept of bytes that the disk did not take', async ({ skip }) => {
+  const disk = mountSmallDisk(1)
+  if (disk === null) return skip('only root may mount a disk')
+  const to = join(disk, 'file')
+  await expect(writeFile(join(disk, 'filler'), Buffer.alloc(1 << 21))).rejects.toThrow('ENOSPC')
   const kept = new KeptHashes()
-  const part = await PartFile.open({
-    to,
-    wanted: { ...LARGE_FILE },
-    resume: true,
-    kept,
-    clock: systemClock,
-    signal: NEVER,
-  })
+  const request = { to, wanted: { ...LARGE_FILE }, resume: true, kept, clock: systemClock, signal: NEVER }
+  const part = await PartFile.open(request)
   await part.append(Buffer.from('lost'))
+  await part.leave()
+  const handle = await open(`${to}.part`)
+  expect(await kept.take(to, handle)).toBeNull()
+  await handle.close()
+})
+
+test('no hash is kept of a part to which another process has written more', async () => {
+  const to = join(tempFolder(), 'file')
+  const kept = new KeptHashes()
+  const request = { to, wanted: { ...LARGE_FILE }, resume: true, kept, clock: systemClock, signal: NEVER }
+  const part = await PartFile.open(request)
+  await part.expectFrom(0, VERSION)
+  await part.append(Buffer.from('bytes'))
+  await writeFile(`${to}.part`, 'bytes and more')
   await part.leave()
   const handle = await open(`${to}.part`)
   expect(await kept.take(to, handle)).toBeNull()

@@ -24,11 +24,14 @@ async function begin(to: string, modifiedAt: string): Promise<PartFile> {
   return part
 }
 
-test('two processes that download other versions to one path join none of their bytes', async () => {
+test.each([
+  ['other versions', '2026-01-02T00:00:00.000Z', 'aaaa'],
+  ['versions that look alike', '2026-01-01T00:00:00.000Z', ''],
+])('two processes that download %s to one path join none of their bytes', async (_, modifiedAt, begun) => {
   const to = join(tempFolder(), 'x')
   const first = await begin(to, '2026-01-01T00:00:00.000Z')
-  await first.append(Buffer.from('aaaa'))
-  const second = await begin(to, '2026-01-02T00:00:00.000Z')
+  await first.append(Buffer.from(begun))
+  const second = await begin(to, modifiedAt)
   await second.append(Buffer.from('bbbb'))
   await first.append(Buffer.from('aaaa'))
   await expect(first.finish()).rejects.toMatchObject({ code: 'conflict' })

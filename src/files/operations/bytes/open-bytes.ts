@@ -166,6 +166,6 @@ function replyError(parts: ClientParts, call: Call, response: HttpReply): FilesE
     const facts = { ...factsOf(call), status, ...typesOf(headers) }
     return new ProtocolError(`The download host answered ${status}.`, facts)
   }
-  const context = { facts: factsOf(call), now: parts.settings.clock.now() }
+  const context = { facts: factsOf(call), now: parts.settings.clock.now(), isHost: true }
   return toReplyError({ status, headers, parsed: { kind: 'unreadable' } }, context)
 }

@@ -55,9 +55,16 @@ test('a download URL that always expires at once is used all the same', async ()
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ bytes: CONTENT.length })
 })
 
-test('a download URL that is refused however fresh is not asked for without end', async ({ downloads: bench }) => {
-  bench.host.otherwise(text(403, 'never'))
-  expect(await errorOf(bench.files.download(FILE, { to: bench.path('x') }))).toMatchObject({ name: 'PermissionError' })
+test.each([
+  [403, 'PermissionError'],
+  [404, 'ProtocolError'],
+])('a download URL that the host refuses with %d, however fresh, is an error of the host', async (status, name) => {
+  await using bench = await startDownloads()
+  bench.host.otherwise(text(status, 'never'))
+  expect(await errorOf(bench.files.download(FILE, { to: bench.path('x') }))).toMatchObject({
+    name,
+    message: expect.stringMatching(new RegExp(`^The download host answered ${status}[^.]*\\.$`)),
+  })
   expect(bench.host.seen).toHaveLength(4)
 })
 

@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
+import { describeError } from '../../core/errors.ts'
 import type { Log } from '../options.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import { type Fingerprint, fingerprintOf, identityIn } from './fingerprint.ts'
@@ -68,6 +69,7 @@ export class StorageWatcher {
     if (this.#unsettled.size === 0) return
     await after(this.#options.settleMs + 1)
     await this.#settle()
+    this.#settleLater()
   }
 
   async stop(): Promise<void> {
@@ -140,7 +142,20 @@ export class StorageWatcher {
     const [oldest] = this.#unsettled.values()
     if (this.#settleTimer !== undefined || this.#state !== 'watching' || !oldest) return
     const waitMs = Math.max(oldest.seenAt + this.#options.settleMs - performance.now(), 1)
-    this.#settleTimer = setTimeout(() => this.#settle(), waitMs)
+    this.#settleTimer = setTimeout(async () => {
+      await this.#logged(() => this.#settle())
+      this.#settleTimer = undefined
+      this.#settleLater()
+    }, waitMs)
+  }
+
+  /** A full disk ends no process: the next scan sees what could not be recorded. */
+  async #logged(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.log({ msg: 'sandbox failed', error: describeError(error) })
+    }
   }
 
   /** The second check: records unchanged sightings, arrivals first; others wait once more. */
@@ -156,8 +171,6 @@ export class StorageWatcher {
       })
       await nextTurn()
     }
-    this.#settleTimer = undefined
-    this.#settleLater()
   }
 
   /** Delays deletions seen before a known file arrived elsewhere: both may be one rename. */
@@ -205,7 +218,7 @@ export class StorageWatcher {
     const waitMs = Math.max(this.#options.scanEveryMs, tookMs / SCAN_SHARE)
     this.#scanTimer = setTimeout(async () => {
       const startedAt = performance.now()
-      await this.scan()
+      await this.#logged(() => this.scan())
       this.#scanLater(performance.now() - startedAt)
     }, waitMs)
   }

@@ -84,6 +84,8 @@ export class Transfers {
     this.#table.save(transfer)
     const cancel = new AbortController()
     const done = this.#run(transfer, plan, cancel.signal).finally(() => this.#running.delete(transfer.id))
+    // Where its end cannot be saved, it ends as failed at the next start.
+    done.catch(() => {})
     this.#running.set(transfer.id, { cancel, done })
     return { ...toTransferRecord(transfer), done }
   }

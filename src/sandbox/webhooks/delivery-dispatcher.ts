@@ -1,3 +1,4 @@
+import { describeError } from '../../core/errors.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Fault } from '../faults/fault-rule.ts'
 import type { Faults } from '../faults/faults.ts'
@@ -17,6 +18,8 @@ const GONE: PostResult = { status: null, error: 'the webhook was removed or swit
 const DROPPED: PostResult = { status: null, error: 'a fault dropped it', durationMs: 0 }
 
 const MAX_AT_ONCE = 32
+/** After this time, what a full disk did not take is tried again. */
+const AGAIN_MS = 500
 /** How long a stop waits for replies. */
 const PARTING_MS = 2_000
 
@@ -37,6 +40,9 @@ export class DeliveryDispatcher {
   /** Deliveries that a `reorder` fault holds until the next one is sent. */
   #held = new Set<string>()
   #cancelWake: () => void = () => {}
+  #again: NodeJS.Timeout | undefined
+  /** Whether a delivery may stand as one that is being sent, and is not. */
+  #isUnsaved = false
   #stopping = new AbortController()
   #state: 'new' | 'running' | 'stopped' = 'new'
   #pumpQueued = false
@@ -57,6 +63,7 @@ export class DeliveryDispatcher {
   async stop(): Promise<void> {
     this.#state = 'stopped'
     this.#cancelWake()
+    clearTimeout(this.#again)
     const cut = setTimeout(() => this.#stopping.abort(), PARTING_MS)
     await Promise.all(this.#sending)
     clearTimeout(cut)
@@ -83,11 +90,35 @@ export class DeliveryDispatcher {
 
   #pump(): void {
     if (this.#state !== 'running') return
+    try {
+      this.#sendDue()
+    } catch (error) {
+      this.#tryAgain(error)
+    }
+  }
+
+  /** A delivery whose end could not be saved is sent once more, as after a crash. */
+  #tryAgain(error: unknown): void {
+    this.#options.log({ msg: 'sandbox failed', error: describeError(error) })
+    this.#again ??= setTimeout(() => {
+      this.#again = undefined
+      this.#isUnsaved = true
+      this.#pump()
+    }, AGAIN_MS).unref()
+  }
+
+  #sendDue(): void {
+    if (this.#isUnsaved && this.#sending.size === 0) {
+      this.#options.deliveryLog.recover()
+      this.#isUnsaved = false
+    }
     for (const due of this.#options.deliveryLog.claim(MAX_AT_ONCE - this.#sending.size)) {
-      const sent = this.#send(due).finally(() => {
-        this.#sending.delete(sent)
-        this.#pump()
-      })
+      const sent = this.#send(due)
+        .catch((error: unknown) => this.#tryAgain(error))
+        .finally(() => {
+          this.#sending.delete(sent)
+          this.#pump()
+        })
       this.#sending.add(sent)
     }
     this.#cancelWake()

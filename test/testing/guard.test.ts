@@ -132,11 +132,15 @@ test('a stop that comes between the permit of a delete and its request holds the
   // Its `stopEffects` would wait for this very run to rest.
   const people = (t as unknown as { people: { stop(reason: string): Promise<void> } }).people
   stop = () => people.stop('something is wrong')
+  // A list of a thousand would log a thousand warnings of one stop.
+  const failed: string[] = []
+  t.notices.subscribe('step.failed', ({ step }) => failed.push(step))
   await fill(t, 1)
   await t.send('file.created')
   await t.advance('1s')
   expect(await left(t)).toBe(1)
   expect(t.run(race)).toMatchObject({ status: 'waiting', reason: 'all effects are stopped: something is wrong' })
+  expect(failed).toEqual([])
   await t.resumeEffects()
   expect(t.run(race)).toMatchObject({ status: 'completed', output: 'deleted' })
   expect(await left(t)).toBe(0)

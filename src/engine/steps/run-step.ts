@@ -1,5 +1,13 @@
 import type { OnceStepOptions, StepContext } from '../../author/steps/step-api.ts'
-import { describeError, type Failure, Interrupted, isSameReason, StepError, UpshotError } from '../../core/errors.ts'
+import {
+  describeError,
+  type Failure,
+  Interrupted,
+  isA,
+  isSameReason,
+  StepError,
+  UpshotError,
+} from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName, stepNameOf } from '../../core/runs/step.ts'
@@ -13,7 +21,7 @@ import { aboutRun, type Pass } from '../pass/pass.ts'
 import { isLate } from '../pass/step-stub.ts'
 import { describeUnsaved, type Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
-import { askGuard, type EffectFacts, needsPermit, publishEnd, publishHeld } from './guard/ask-guard.ts'
+import { askGuard, type EffectFacts, needsPermit, publishEnd, publishHeld, StoppedLate } from './guard/ask-guard.ts'
 import { describeEffect, describeInput, describeSaved, isUntargeted } from './guard/describe-effect.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { giveOutcome } from './stub-step.ts'
@@ -251,7 +259,7 @@ async function failAttempt(
   const failure = describeError(error)
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
   const retryAt = decision.kind === 'retry' ? decision.at : null
-  publishFailure(pass, step, { ms: now - step.startedAt, retryAt, error: failure })
+  if (!isA(error, StoppedLate)) publishFailure(pass, step, { ms: now - step.startedAt, retryAt, error: failure })
   if (decision.kind === 'give_up') {
     const isAsked = needsPermit(pass, step, options)
     const saved = describeSaved(options, { isAsked, isUntargeted: isUntargeted(pass, step) })

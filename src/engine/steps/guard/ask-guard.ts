@@ -210,6 +210,9 @@ export function publishEnd(pass: Pass, { key }: Pick<Checkpoint, 'key'>, { id, s
 /** The step asks again after this long, and the guard then holds it until the stop ends. */
 const ASK_AGAIN_MS = 50
 
+/** A stop that came after the permit of an effect. The step itself says so, once it is held. */
+export class StoppedLate extends RetryAt {}
+
 /**
  * Prepares the request of a delete. Throws where a stop has come since its permit, such as while it
  * waited. A later attempt deletes the file only as this one found it, or as `required` says.
@@ -232,5 +235,5 @@ async function refuseStopped(pass: Pass, target: string): Promise<void> {
   const source = sourceOf(pass, { target })
   const stop = (await pass.store.listStops()).find((each) => coversEffect(each, source))
   if (stop === undefined) return
-  throw new RetryAt(pass.clock.now() + ASK_AGAIN_MS, `${describeScope(stop)} are stopped: ${stop.reason}`)
+  throw new StoppedLate(pass.clock.now() + ASK_AGAIN_MS, `${describeScope(stop)} are stopped: ${stop.reason}`)
 }

@@ -224,11 +224,13 @@ export function isSameReason(one: Failure | null, other: Failure): boolean {
   return one !== null && textOf(one) === textOf(other)
 }
 
+const NO_TEXT = 'a value that has no text'
+
 /** Adds the cause's message: `fetch failed` alone helps nobody. */
 function describeMessage(error: Error): string {
-  const message = toMessage(readProperty(error, 'message'))
+  const message = toMessage(readProperty(error, 'message') ?? NO_TEXT)
   const cause = readProperty(error, 'cause')
-  const reason = isA(cause, Error) ? toMessage(readProperty(cause, 'message')) : ''
+  const reason = isA(cause, Error) ? toMessage(readProperty(cause, 'message') ?? '') : ''
   return reason === '' || reason === message ? message : `${message} (${reason})`.slice(0, MESSAGE_LIMIT)
 }
 
@@ -236,7 +238,7 @@ function toMessage(value: unknown): string {
   try {
     return redactUrls(cutMiddle(textOf(value)).toWellFormed())
   } catch {
-    return 'a value that has no text'
+    return NO_TEXT
   }
 }
 

@@ -48,6 +48,7 @@ describe('describeError', () => {
   ])('describeError reads an error with %s', (_, thrown) => {
     const failure = describeError(thrown)
     expect([typeof failure.name, typeof failure.message]).toEqual(['string', 'string'])
+    expect(failure.message).not.toContain('undefined')
   })
 
   it.each(hostileValues)('describeError never throws, and keeps little, for %s', (_, make) => {

@@ -83,6 +83,8 @@ export interface WorkerParts {
    * them; `only`: this is one. Default `when_idle`: one while no other run is at work.
    */
   suspects?: 'never' | 'only' | 'when_idle'
+  /** With `only`: how long a suspect is at work before another begins beside it. Default 10 s. */
+  aloneMs?: number
   /** True once the process that this one serves is gone: no step begins then. Default: never. */
   isOrphan?: () => boolean
   /** How long `Worker.stop` waits for steps at work before it ends their passes. */

@@ -32,6 +32,22 @@ test('a pass whose run was taken over does nothing more', async ({ engine }) => 
   expect(await other.listSteps(runId)).toHaveLength(1)
 })
 
+test('a suspect is alone at work for ten seconds, and holds up no other for longer', async ({ engine }) => {
+  const ids = [await queueRun(engine.store, 'evt_1', 'hang'), await queueRun(engine.store, 'evt_2', 'hang')]
+  await engine.store.startWorker('wrk_dead', NOW)
+  await engine.store.claimRuns('wrk_dead', 2, NOW)
+  await engine.store.endWorker('wrk_dead')
+  const { workflow, started } = hang('hang')
+  const worker = await engine.start([workflow], { suspects: 'only', drainMs: 0 })
+  await started
+  engine.clock.advance('9s')
+  worker.wake()
+  await engine.store.listRuns({ limit: 1 })
+  expect(worker.atWork).toEqual(ids.slice(0, 1))
+  engine.clock.advance('1s')
+  await expect.poll(() => worker.atWork).toEqual(ids)
+})
+
 test('a stopping worker finishes the step at work and releases the run', async ({ engine }) => {
   const started = Promise.withResolvers<void>()
   const latch = Promise.withResolvers<string>()

@@ -45,6 +45,7 @@ export interface TestEngine {
         | 'passCache'
         | 'planner'
         | 'maxSteps'
+        | 'suspects'
       >
     >,
   ): Promise<Worker>

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { ALONE_MS } from '../../core/runs/lease.ts'
 import { DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -12,6 +13,7 @@ export interface EngineConfig
   files?: Config['files']
   /** Whether it claims runs that may have ended their workers. */
   suspects?: NonNullable<WorkerParts['suspects']>
+  aloneMs?: NonNullable<WorkerParts['aloneMs']>
   beatMs?: WorkerParts['beatMs']
   /** Id of the process without which it begins no step; null: none. */
   parent?: number | null
@@ -56,6 +58,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     guardPolicy,
     traces = null,
     suspects = 'never',
+    aloneMs = ALONE_MS,
     parent = null,
     files = { burst: null },
     effects = 'live',
@@ -73,6 +76,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     guardPolicy,
     traces,
     suspects,
+    aloneMs,
     parent,
     files,
     effects,

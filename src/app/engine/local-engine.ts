@@ -120,6 +120,7 @@ export class LocalEngine implements Engine {
         slots: config.slots,
         admitsAhead: () => workflows.some(isGated),
         suspects: config.suspects,
+        aloneMs: config.aloneMs,
         isOrphan: () => config.parent !== null && process.ppid !== config.parent,
         ...(config.beatMs === undefined ? {} : { beatMs: config.beatMs }),
         drainMs: config.drainMs,

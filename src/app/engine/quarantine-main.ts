@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../core/errors.ts'
+import { planAlone } from '../../core/runs/blame.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { adoptHidden } from '../../project/config/environment.ts'
 import { openSharedStore } from '../../store/open-store.ts'
@@ -14,11 +15,14 @@ import { SupervisedEngine } from './supervised-engine.ts'
 /** How often to look whether any suspect is left. */
 const LOOK_EVERY_MS = 200
 
-/** The quarantine process one at a time. It ends with the last one, or its parent. */
+/** The quarantine process. It ends with the last one, or its parent. */
 async function main({ config: given, storeOptions, access, variables }: QuarantineStart): Promise<void> {
   adoptHidden(variables)
-  const config = { ...given, slots: 1, suspects: 'only' } as const
+  const config = { ...given, suspects: 'only' as const }
   const notices = createNoticeBus()
+  notices.subscribe('engine.ended', (end) => {
+    config.aloneMs = planAlone(config.aloneMs, end)
+  })
   const flush = forwardNotices(notices, (heard) => parent.tell('heard', heard))
   const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
   const isOver = () => isTold

@@ -1,6 +1,7 @@
 import { describeError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
-import { LEASE_MS } from '../../core/runs/lease.ts'
+import { planAlone } from '../../core/runs/blame.ts'
+import { ALONE_MS, LEASE_MS } from '../../core/runs/lease.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import { publishRecovery } from '../../engine/claim/recovery.ts'
@@ -34,9 +35,9 @@ interface QuarantineParts {
 }
 
 /**
- * Tries the runs that may have ended their workers, one at a time, in a process of its own. So each
- * death has one suspect, and harms nothing else. The process lives while there are suspects. See
- * decision 36.
+ * Tries the runs that may have ended their workers in a process of its own. Each is alone there for
+ * a while, so that a death has one suspect and harms nothing else. The process lives while there
+ * are suspects. See decision 36.
  */
 export class Quarantine {
   readonly #parts: QuarantineParts
@@ -47,9 +48,15 @@ export class Quarantine {
   #cancelLook = () => {}
   #unsubscribe = () => {}
   #isStopped = false
+  #aloneMs: number
 
   constructor(parts: QuarantineParts) {
     this.#parts = parts
+    this.#aloneMs = this.#firstAloneMs
+  }
+
+  get #firstAloneMs(): number {
+    return this.#parts.config.aloneMs ?? ALONE_MS
   }
 
   /** `access`: to the default account. */
@@ -95,14 +102,23 @@ export class Quarantine {
       entry: besides(import.meta.url, 'quarantine-main'),
       handlers: {
         heard: (heard: readonly Notice[]) => {
-          for (const notice of heard) this.#parts.notices.publish(notice)
+          for (const notice of heard) {
+            if (notice.kind === 'engine.ended') this.#aloneMs = planAlone(this.#aloneMs, notice)
+            this.#parts.notices.publish(notice)
+          }
         },
       },
       output: 'inherit',
     })
     const start: QuarantineStart = {
       // The engine beside it follows changes of modules.
-      config: { ...handConfig(config), dev: false, parent: process.pid, engine: shareMemory(config.engine) },
+      config: {
+        ...handConfig(config),
+        aloneMs: this.#aloneMs,
+        dev: false,
+        parent: process.pid,
+        engine: shareMemory(config.engine),
+      },
       storeOptions: place,
       access: this.#access,
       variables: hiddenVariables(),
@@ -116,10 +132,12 @@ export class Quarantine {
     const { store, clock, notices } = this.#parts
     const { code, how } = await child.ended
     this.#child = null
+    if (code === 0) this.#aloneMs = this.#firstAloneMs
     if (code === 0 || this.#isStopped) return
     const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
     const message = `The quarantine process has ended: ${how}.`
     const runs = [...recovery.suspects, ...recovery.parked].map(({ run, workflow }) => ({ run, workflow }))
+    this.#aloneMs = planAlone(this.#aloneMs, { runs, guilty: [] })
     notices.publish({ kind: 'engine.ended', cause: 'killed', error: { name: 'Error', message }, runs, guilty: [] })
     publishRecovery(notices.publish, recovery)
     // Without a run to blame it failed by itself, and the next look tries again.

@@ -24,6 +24,8 @@ export interface Suspect {
 
 /** Suspicion at which a run is tried alone: a process that died adds 1, an engine all of it. */
 export const TRIED_ALONE = 2
+/** After a death in company, each is alone for this many times as long. */
+const MORE_ALONE = 4
 /** Deaths that the code of a run was seen to cause before it waits for a person. */
 const MAX_SEEN = 2
 
@@ -56,6 +58,14 @@ export function decideBlame<Run extends Suspect>(
     const reason = kind === 'park' ? `it ended its worker ${crashes} times${how}` : null
     return { ...run, crashes, suspicion, kind, reason }
   })
+}
+
+/** How long a suspect is alone after a death there: for longer if it may have been of several. */
+export function planAlone(
+  aloneMs: number,
+  { runs, guilty }: { runs: readonly unknown[]; guilty: readonly string[] },
+): number {
+  return runs.length > 1 && guilty.length === 0 ? aloneMs * MORE_ALONE : aloneMs
 }
 
 /** The runs of dead workers, and their fate. */

@@ -28,6 +28,8 @@ export const HEARTBEAT_MS = 5_000
 export const LEASE_MS = 30_000
 /** A run waits for a person when this many processes died while executing it. */
 export const MAX_CRASHES = 5
+/** Time that a suspect is at work alone. Code that ends its worker mostly does so sooner. */
+export const ALONE_MS = 10_000
 
 /** True for the refusal of a write whose run was canceled or taken over. */
 export function isStaleLease(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import type { Lease } from '../../core/runs/lease.ts'
+import { ALONE_MS, type Lease } from '../../core/runs/lease.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Claim } from '../execute/run-pass.ts'
 import type { OwnWorkItem } from '../pass/own-work.ts'
@@ -16,6 +16,7 @@ import type { WorkerCounts } from './worker-counts.ts'
 
 export interface RunningPass {
   lease: Lease
+  beganAt: number
   /** True where another run invoked its run, and may end it. */
   isInvoked: boolean
   parking: Parking
@@ -32,7 +33,8 @@ export interface RunningPass {
   done: Promise<void>
 }
 
-interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'passCache' | 'isOrphan' | 'slots' | 'suspects'> {
+interface Parts
+  extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'passCache' | 'isOrphan' | 'slots' | 'suspects' | 'aloneMs'> {
   store: Pick<WorkerParts['store'], 'listEndedWaits'>
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
@@ -83,6 +85,12 @@ export class ActivePasses {
     return !this.#isDraining && suspects !== 'only' && this.#handedOn < slots / 2
   }
 
+  /** Whether another suspect may begin: each is alone for a while, or until its pass ends. */
+  mayTry(now: number): boolean {
+    const { aloneMs = ALONE_MS } = this.#parts
+    return this.#passes.values().every(({ beganAt }) => Math.abs(now - beganAt) >= aloneMs)
+  }
+
   /** Begins a pass in the slot of another one, which ends. A stopping worker releases the run. */
   handOn(run: ClaimedRun | undefined, from: RunningPass): void {
     if (!run || this.#isDraining) return
@@ -117,6 +125,7 @@ export class ActivePasses {
     }
     const pass: RunningPass = {
       lease,
+      beganAt: this.#parts.clock.now(),
       isInvoked: run.cause.kind === 'call',
       ...control,
       still,

@@ -15,6 +15,7 @@ test('another thread is handed every setting of the engine, and no secret', () =
     reconcile: [PLAN],
     files: { burst: 9 },
     suspects: 'only',
+    aloneMs: 7,
     parent: 7,
     traces: null,
     effects: 'plan',

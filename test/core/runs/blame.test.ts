@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decideBlame, type Suspect } from '../../../src/core/runs/blame.ts'
-import { MAX_CRASHES } from '../../../src/core/runs/lease.ts'
+import { decideBlame, planAlone, type Suspect } from '../../../src/core/runs/blame.ts'
+import { ALONE_MS, MAX_CRASHES } from '../../../src/core/runs/lease.ts'
 
 const NEW: Suspect = { run: 'run_1', crashes: 0, suspicion: 0 }
 
@@ -64,4 +64,11 @@ test('no run is ever parked for a death that it shared', () => {
       },
     ),
   )
+})
+
+test('only a death that nobody saw the cause of, among several, lets each be alone for longer', () => {
+  const runs = ['run_1', 'run_2']
+  expect(planAlone(ALONE_MS, { runs, guilty: [] })).toBe(4 * ALONE_MS)
+  expect(planAlone(ALONE_MS, { runs, guilty: ['run_2'] })).toBe(ALONE_MS)
+  expect(planAlone(ALONE_MS, { runs: ['run_1'], guilty: [] })).toBe(ALONE_MS)
 })

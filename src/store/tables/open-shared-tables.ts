@@ -78,7 +78,7 @@ export function openSharedTables(
   const { guard, effects, reserved, effectSearch, seals, stops } = ledger
   const textSearch = new TextSearch(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
-  const approvalWaits = new ApprovalWaits(db, { wake: (run) => runs.wake(run) })
+  const approvalWaits = new ApprovalWaits(db, { wake: (run) => runs.wake(run), lock: (ids) => runs.lockAll(ids) })
   const hooks = new HookTable(db, { vault, runs, ownEvents })
   const closings = new ClosingTable(db)
   const asked = { approvals, approvalWaits, reserved, withdrawals, hooks }

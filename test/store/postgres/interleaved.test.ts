@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import { planOnce } from '../../../src/core/service/plan-schedule.ts'
+import { beginSweep, newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import {
   arrive,
@@ -260,6 +261,50 @@ test('a schedule that is edited while it is pruned as done stays', async () => {
   await awaitEndOr(session, 1, pruned)
   await session.query('COMMIT')
   expect(await pruned).toBe(0)
+})
+
+test('a schedule that a person removes while code changes it is made anew', async () => {
+  const { one, session } = await openTwo(makeSchema())
+  const lease = await claimLease(one)
+  const plan = planOnce(NOW, { account: 'default' })
+  const about = { id: 'sch_1', name: 'later', owner: 'code', madeBy: lease.runId, workflow: 'w' } as const
+  const schedule = { ...about, plan, input: '1', madeAt: NOW }
+  const step = checkpoint('plan it', { kind: 'schedule' })
+  await one.saveCheckpoint(lease, step, undefined, { schedule })
+  await session.query('BEGIN')
+  await session.query('SELECT 1 FROM schedule FOR UPDATE')
+  const again = checkpoint('plan it again', { kind: 'schedule', position: 1 })
+  const saved = one.saveCheckpoint(lease, again, undefined, { schedule: { ...schedule, id: 'sch_2', input: '2' } })
+  await awaitBlocked(session)
+  await session.query('DELETE FROM schedule')
+  await session.query('COMMIT')
+  await saved
+  const { rows } = await session.query('SELECT id, input FROM schedule')
+  expect(rows).toEqual([{ id: 'sch_2', input: '2' }])
+})
+
+test('a page that two processes save at once is counted by one of them', async () => {
+  const { one, two, session } = await openTwo(makeSchema())
+  const plan = { account: 'default', storage: 'storage_a', path: '/', recursive: true } as const
+  const kept = { ...plan, state: beginSweep(newState(plan as never, null), NOW), version: 0, forgottenTo: null }
+  await one.saveSweep(kept)
+  const [file, other] = ['fil_1', 'fil_2'].map((id) => ({
+    file: id,
+    path: `/${id}`,
+    size: 1,
+    isFolder: false,
+    createdAt: NOW,
+    modifiedAt: NOW,
+  }))
+  const facts = { nextPage: 2, totalItems: 2, nextToken: null, entries: 1 }
+  const letGo = await holdUp(session, 'BEFORE INSERT ON known_file')
+  const save = (store: Store, saved = file) => store.savePage({ ...kept, version: 1 }, facts, saved ? [saved] : [], NOW)
+  const saved = Promise.all([save(one), save(two, other)])
+  await awaitEndOr(session, 2, saved)
+  await letGo()
+  expect((await saved).filter((each) => each !== null)).toHaveLength(1)
+  const { rows } = await session.query('SELECT file FROM known_file')
+  expect(rows).toHaveLength(1)
 })
 
 test('a request whose key is given free as it comes is the first one, and is known from then on', async () => {

@@ -196,7 +196,8 @@ test('a known event is looked up segment by segment, and identities are read fro
 
 test('the runs of an event and of a dead worker are found by their indexes', () => {
   expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
-  expect(planOf('FROM work WHERE worker = ?').every((line) => line.includes('USING INDEX work_leased'))).toBe(true)
+  const reads = planOf('FROM work WHERE worker = ?').filter((line) => /SEARCH|SCAN/.test(line))
+  for (const line of reads) expect(line).toMatch(/USING ((COVERING )?INDEX work_leased|PRIMARY KEY \(run_id=\?\))/)
 })
 
 test('the runs that a person operates on are found by their indexes', () => {

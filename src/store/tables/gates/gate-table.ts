@@ -349,9 +349,10 @@ function prepareRuns(db: Connection) {
 
 const LINE: readonly Gate['name'][] = ['singleton', 'throttle', 'concurrency-1', 'concurrency-2']
 
-/** The order of locks: the gates as in a line, and the keys of each in theirs. */
-function byLine([, gate, key]: GateKey, [, otherGate, otherKey]: GateKey): number {
-  return LINE.indexOf(gate) - LINE.indexOf(otherGate) || (key < otherKey ? -1 : 1)
+/** The order of locks: the gates as in a line, and the keys and workflows of each in theirs. */
+function byLine([workflow, gate, key]: GateKey, [otherWorkflow, otherGate, otherKey]: GateKey): number {
+  const [place, other] = [`${key}\0${workflow}`, `${otherKey}\0${otherWorkflow}`]
+  return LINE.indexOf(gate) - LINE.indexOf(otherGate) || (place < other ? -1 : 1)
 }
 
 /** The earlier of two moments; null: never. */

@@ -73,6 +73,9 @@ export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
     find: this.db.prepare<[string, string], SweepRow>(
       `SELECT ${SWEEP_COLUMNS} FROM sweep WHERE account = ? AND storage = ?`,
     ),
+    lock: this.db.prepare<[string, string], SweepRow>(
+      `SELECT ${SWEEP_COLUMNS} FROM sweep WHERE account = ? AND storage = ? ${this.db.sql.forUpdate()}`,
+    ),
     insert: this.db.prepare<[string, string, string]>(
       `INSERT INTO sweep (account, storage, state, version) VALUES (?, ?, ?, 1)
     ON CONFLICT (account, storage) DO NOTHING`,
@@ -153,7 +156,7 @@ export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
     files: readonly ListedFile[],
     now: number,
   ): Promise<KeptSweep | null> {
-    const row = await this.#sql.find.get(kept.account, kept.storage)
+    const row = await this.#sql.lock.get(kept.account, kept.storage)
     if (row === undefined || row.version !== kept.version) return null
     const counts = await this.#see(row.id, kept.state, files, now)
     const next = { ...kept, state: takePage(kept.state, page, counts, now) }

@@ -49,7 +49,8 @@ export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
   }
 
   protected readonly endLeases = this.countChanged<[id: string]>(
-    `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
+    `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE run_id IN (
+       SELECT run_id FROM work WHERE worker = ? AND status = 'running' ORDER BY run_id ${this.db.sql.forUpdate()})`,
   )
 
   protected async remove(id: string): Promise<void> {

@@ -151,7 +151,9 @@ export class ScheduleTable extends Table {
     if ((await this.#insert(schedule, now)) === 1) return
     const id = (await this.#reads.idOf.get(schedule.name)) ?? ''
     const known = await this.lock(id)
-    if (known?.owner !== 'code') {
+    // A person has just removed it.
+    if (known === null) return this.upsert(schedule, now)
+    if (known.owner !== 'code') {
       throw new UpshotError('conflict', `The schedule "${schedule.name}" is not one that code made.`)
     }
     const plan = JSON.stringify(schedule.plan)

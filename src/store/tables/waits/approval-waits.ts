@@ -8,8 +8,14 @@ interface StepOfRun {
   step: string
 }
 
+interface Runs {
+  wake: (runId: string) => Promise<boolean>
+  /** Locks their rows, which come before those of their waits. */
+  lock: (runIds: readonly string[]) => Promise<void>
+}
+
 /** The waits of steps for people: for an approval, or for the end of a stop. */
-export class ApprovalWaits extends JoinedTable<{ wake: (run: string) => Promise<boolean> }> {
+export class ApprovalWaits extends JoinedTable<Runs> {
   /** The waits of held effects that ask again. */
   readonly asking = new AskingTable(this.db, this.parts)
   readonly #sql = prepareStatements(this.db)
@@ -32,15 +38,22 @@ export class ApprovalWaits extends JoinedTable<{ wake: (run: string) => Promise<
 
   /** Steps that wait for an approval wait for another one from now on. */
   async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {
+    await this.#lockRuns(steps)
     await this.#sql.moveApproval.run(to, from, rowsOf(steps))
   }
 
   async wakeSteps(approval: string, steps: readonly StepOfRun[]): Promise<number> {
+    await this.#lockRuns(steps)
     return wakeRuns(await this.#sql.resolveSteps.all(approval, rowsOf(steps)), this.parts.wake)
   }
 
   async wakeAwaiting(approval: string): Promise<number> {
+    await this.parts.lock(await this.#sql.awaiting.all(approval))
     return wakeRuns(await this.#sql.resolveApproval.all(approval), this.parts.wake)
+  }
+
+  async #lockRuns(steps: readonly StepOfRun[]): Promise<void> {
+    await this.parts.lock([...new Set(steps.map(({ runId }) => runId))])
   }
 }
 
@@ -63,7 +76,8 @@ function prepareStatements(db: Connection) {
        ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,
          fence = excluded.fence, round = excluded.round`,
     ),
-    // Index: wait_approval.
+    // Index: wait_approval, for this and the next.
+    awaiting: db.pluck<[string], string>('SELECT DISTINCT run_id FROM wait WHERE approval = ? AND is_resolved = 0'),
     resolveApproval: db.pluck<[string], string>(
       'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
     ),
@@ -90,7 +104,7 @@ interface Place {
 }
 
 /** Lets held effects ask again: their waits end at once, and their runs wake. See decision 82. */
-class AskingTable extends JoinedTable<{ wake: (runId: string) => Promise<boolean> }> {
+class AskingTable extends JoinedTable<Runs> {
   readonly #sql = prepareAsking(this.db)
 
   /** Ends the waits, and wakes the first runs; returns how many. Later commits wake the rest. */

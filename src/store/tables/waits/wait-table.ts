@@ -254,7 +254,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
       seq,
       limit,
     )
-    await this.parts.runs.lockAll(found.map(({ runId }) => runId))
+    await this.parts.runs.lockOutside(found.map(({ runId }) => runId))
     for (const wait of found) {
       if (done >= limit) break
       done += 1

@@ -1,7 +1,17 @@
 import type pg from 'pg'
 import { expect, test } from 'vitest'
+import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
+import { arrive, askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
-import { claimLease, invoke, WAIT, WAITING, waitingRun } from '../../../contract/support/waiting-runs.ts'
+import {
+  addEvent,
+  claimLease,
+  invoke,
+  match,
+  WAIT,
+  WAITING,
+  waitingRun,
+} from '../../../contract/support/waiting-runs.ts'
 import { wordOf } from '../../../contract/support/word-of.ts'
 import { checkpoint, NOW } from '../../../support/fixtures.ts'
 import { awaitBlocked, openTwo } from '../support/open-two.ts'
@@ -22,7 +32,10 @@ async function expectOrder(session: pg.Client, first: string, second: string, ca
 
 const rowOf = (runId: string) => `SELECT 1 FROM work WHERE run_id = '${runId}'`
 const CURSORS = 'SELECT 1 FROM match_cursor'
-const TICKS = `SELECT pg_advisory_xact_lock(hashtextextended('["tick","nightly"] ' || current_schema(), 0)) FROM stream`
+const lockOf = (name: string) =>
+  `SELECT pg_advisory_xact_lock(hashtextextended('${name} ' || current_schema(), 0)) FROM stream`
+const GATE = lockOf('["follow-up","concurrency-1","a"]')
+const TICKS = lockOf('["tick","nightly"]')
 
 test('a run that begins to wait has the cursors of its events before its row', async () => {
   const { one, session } = await openTwo()
@@ -62,7 +75,30 @@ test('a decision has the rows of the runs that it wakes before the stream of its
   await one.saveCheckpoint(lease, checkpoint('ask', open), undefined, { approve })
   const { id = '' } = (await one.findQuestion(lease.runId, 'ask', NOW)) ?? {}
   const word = await wordOf(one, id)
-  await expectOrder(session, rowOf(lease.runId), 'SELECT 1 FROM stream', () => one.decideApproval(word, NOW))
+  const both = 'SELECT 1 FROM stream CROSS JOIN wait'
+  await expectOrder(session, rowOf(lease.runId), both, () => one.decideApproval(word, NOW))
+})
+
+test('an event that cancels a run in line has the gates of its line before its row', async () => {
+  const { one, session } = await openTwo()
+  await askAdmission(one, await arrive(one, 'evt_1'), { gates: [concurrency] })
+  const { lease } = await arrive(one, 'evt_2')
+  await one.watchRun(lease, [WAIT], NOW)
+  await askAdmission(one, { lease } as ClaimedRun, { gates: [concurrency] })
+  const seq = await addEvent(one, 'evt_end')
+  await expectOrder(session, GATE, rowOf(lease.runId), () => match(one, { [seq]: 'fil_1' }))
+  expect(await one.findRun(lease.runId)).toMatchObject({ status: 'canceled' })
+})
+
+test('a worker that stops has the rows of its runs in the order of ids', async () => {
+  const { one, session } = await openTwo()
+  const first = await claimLease(one)
+  const second = await claimLease(one, 'evt_2')
+  // Its newer row lies behind that of the other.
+  await one.releaseRun(first)
+  const again = (await claimNext(one)).lease
+  expect(again).toMatchObject({ runId: first.runId, worker: second.worker })
+  await expectOrder(session, rowOf(first.runId), rowOf(second.runId), () => one.stopWorker(second.worker))
 })
 
 /** An operation that cancels these runs. */

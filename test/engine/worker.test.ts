@@ -82,9 +82,13 @@ test('a stopping worker ends a step that takes too long, and the run goes on els
   const runId = await queueRun(engine.store, 'evt_1', 'hang')
   worker.wake()
   const signal = await started
+  const ends: string[] = []
+  for (const kind of ['run.released', 'run.lost'] as const) engine.notices.subscribe(kind, () => ends.push(kind))
   await worker.stop()
   expect(signal.aborted).toBe(true)
   expect(await engine.store.findRun(runId)).toMatchObject({ status: 'pending' })
+  // Nobody has taken it over.
+  expect(ends).toEqual(['run.released'])
 })
 
 test('a stop waits for the commit of a recovery, and no other follows', async ({ engine }) => {

@@ -215,7 +215,7 @@ export class ActivePasses {
     cancel()
     for (const { parking, abort } of this.#passes.values()) {
       abort.abort(new UpshotError('draining', 'The process stops.'))
-      parking.endPass({ kind: 'lost' })
+      parking.endPass({ kind: 'released' })
     }
     await done
   }

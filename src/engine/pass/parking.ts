@@ -194,7 +194,7 @@ export class Parking {
   }
 
   /** Ends the pass without waiting for the steps at work. */
-  endPass(park: Extract<Park, { kind: 'lost' | 'broken' }>): Promise<never> {
+  endPass(park: Extract<Park, { kind: 'lost' | 'released' | 'broken' }>): Promise<never> {
     this.#finish(park)
     return neverSettles()
   }

@@ -43,6 +43,20 @@ describeStores((test, open) => {
     expect(await store.listCaptures(endpoint.id)).toHaveLength(2)
   })
 
+  test('captures of a clock that was ahead give way to those after it is set back', async ({ store }) => {
+    const endpoint = learning('main')
+    await store.addEndpoint(endpoint)
+    for (let each = 0; each < CAPTURE_LIMITS.count; each++) {
+      const receivedAt = NOW + 86_400_000
+      await store.saveCapture(capture(endpoint.id, 'a', { id: newId('dlv', receivedAt), receivedAt }))
+    }
+    const present = [capture(endpoint.id), capture(endpoint.id)]
+    for (const each of present) await store.saveCapture(each)
+    const listed = (await store.listCaptures(endpoint.id)).map(({ id }) => id)
+    expect(listed).toHaveLength(CAPTURE_LIMITS.count)
+    expect(listed).toEqual(expect.arrayContaining(present.map(({ id }) => id)))
+  })
+
   test('only a learning endpoint captures; the captures outlast its learning, unless it is disabled', async () => {
     const { store, reopen } = await open()
     const endpoint = learning('main')

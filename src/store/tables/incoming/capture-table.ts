@@ -15,6 +15,9 @@ interface SealedContent {
   body: string
 }
 
+/** Clocks of several receivers may differ by this much. */
+const AHEAD_MS = 60_000
+
 /** Unverified deliveries of learning endpoints, sealed. */
 export class CaptureTable extends JoinedTable<{ vault: Vault }> {
   // Index: primary key of endpoint. Another process may have ended the learning meanwhile.
@@ -26,8 +29,8 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
   readonly #list = this.db.prepare<[string], CaptureRow>(
     'SELECT id, endpoint_id, received_at, sealed FROM capture WHERE endpoint_id = ? ORDER BY id',
   )
-  readonly #sizes = this.db.prepare<[string], { id: string; bytes: number }>(
-    'SELECT id, bytes FROM capture WHERE endpoint_id = ? ORDER BY id DESC',
+  readonly #sizes = this.db.prepare<[string], { id: string; receivedAt: number; bytes: number }>(
+    'SELECT id, received_at, bytes FROM capture WHERE endpoint_id = ? ORDER BY id DESC',
   )
   // Index: primary key.
   readonly #delete = this.db.prepare('DELETE FROM capture WHERE id = ?')
@@ -43,7 +46,7 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
     if (bytes > CAPTURE_LIMITS.bytes) return false
     const sealed = this.parts.vault.seal(captureOwner(endpointId, id), text)
     if ((await this.#insert.run({ id, endpointId, receivedAt, bytes, sealed })).changes === 0) return false
-    await this.#makeRoom(endpointId)
+    await this.#makeRoom(endpointId, receivedAt)
     return true
   }
 
@@ -58,10 +61,15 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
 
   readonly dropCaptures = this.write<[endpointId: string]>('DELETE FROM capture WHERE endpoint_id = ?')
 
-  /** Keeps the newest: a sender of rubbish must send for ever to keep real deliveries out. */
-  async #makeRoom(endpointId: string): Promise<void> {
+  /**
+   * Keeps the newest: a sender of rubbish must send for ever to keep real deliveries out. Those of
+   * a clock that was ahead go first.
+   */
+  async #makeRoom(endpointId: string, now: number): Promise<void> {
+    const isAhead = ({ receivedAt }: { receivedAt: number }) => Number(receivedAt > now + AHEAD_MS)
+    const newest = (await this.#sizes.all(endpointId)).sort((one, other) => isAhead(one) - isAhead(other))
     let bytes = 0
-    for (const [index, capture] of (await this.#sizes.all(endpointId)).entries()) {
+    for (const [index, capture] of newest.entries()) {
       bytes += capture.bytes
       if (index >= CAPTURE_LIMITS.count || bytes > CAPTURE_LIMITS.bytes) await this.#delete.run(capture.id)
     }

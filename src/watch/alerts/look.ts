@@ -32,6 +32,10 @@ const MAX_TITLE = 300
 const MAX_TAGGED = 3
 /** A process may commit a row this long after the moment in it. */
 const COMMIT_DELAY_MS = 3_000
+/** A failure that is committed later still, behind a newer one, is found for so long. */
+const LATE_MS = 60_000
+/** Failures of that time that are told apart; of more, fewer may come late. */
+const MAX_LATE = 200
 
 const LOOKERS: Record<AlertKind, Looker> = {
   'run.failed': lookAtFailures,
@@ -69,16 +73,23 @@ export async function lookFor(
 
 /**
  * A new rule begins with the failures that come after it. So does one whose position is ahead, as
- * the clock was set back. Snoozed kinds are left out.
+ * the clock was set back. Snoozed kinds are left out. The position names those of the last minute,
+ * which is read again: one of them may be committed late.
  */
 async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: string | null, now: number) {
   const until = now - COMMIT_DELAY_MS
-  const [at = '', run = ''] = position?.split('/') ?? []
+  const [at = '', run = '', runs = ''] = position?.split('/') ?? []
   if (position === null || Number(at) > now) return { sightings: [], position: `${until}/` }
-  const failures = await store.listEndedFailures({ after: { at: Number(at), run }, until, limit: MAX_ROWS })
-  const last = failures.at(-1)
+  const seen = new Set(runs.split(','))
+  const read = { after: { at: Number(at), run }, until, limit: MAX_ROWS + seen.size }
+  const failures = await store.listEndedFailures(read)
+  const isPast = ({ finishedAt }: { finishedAt: number }, index: number) =>
+    finishedAt <= until - LATE_MS || index < failures.length - MAX_LATE
+  const last = failures.findLastIndex(isPast)
+  const edge = failures[last] ?? { finishedAt: at, run }
+  const late = failures.slice(last + 1).map((failure) => failure.run)
   const found = failures
-    .filter(({ workflow }) => rule.workflow === null || workflow === rule.workflow)
+    .filter(({ run, workflow }) => !seen.has(run) && (rule.workflow === null || workflow === rule.workflow))
     .map(({ workflow, error, finishedAt, tags }) => ({
       ...groupFailure(workflow, error),
       finishedAt,
@@ -94,7 +105,7 @@ async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: s
       const title = `${workflow} fails${where} with ${name}${nameTags(tagged.get(id) ?? [])}`.slice(0, MAX_TITLE)
       return { id, title, page: `/runs?group=${id}`, command: `runs list --group ${id}`, at: finishedAt, count: 1 }
     })
-  return { sightings, position: last === undefined ? position : `${last.finishedAt}/${last.run}` }
+  return { sightings, position: `${edge.finishedAt}/${edge.run}${late.length > 0 ? `/${late}` : ''}` }
 }
 
 /** The tags of failed runs of one kind: those of up to three runs that differ. */

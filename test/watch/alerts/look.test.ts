@@ -43,6 +43,22 @@ test('a new rule begins with the failures after it, and every later one is found
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
 })
 
+test('a failure that is committed late behind a newer one is found once, also in a flood', async ({ store }) => {
+  const look = looker(store, {})
+  await failRun(store, NOW + 9_000)
+  const first = await look(NOW + 20_000, `${NOW}/`)
+  expect(first.sightings).toMatchObject([{ at: NOW + 9_000 }])
+  await failRun(store, NOW + 5_000)
+  const second = await look(NOW + 30_000, first.position)
+  expect(second.sightings).toMatchObject([{ at: NOW + 5_000 }])
+  for (let n = 0; n < 300; n++) await failRun(store, NOW + 31_000 + n)
+  const third = await look(NOW + 40_000, second.position)
+  expect(third.sightings).toHaveLength(300)
+  for (const later of [50_000, 200_000]) {
+    expect((await look(NOW + later, third.position)).sightings).toEqual([])
+  }
+})
+
 test('a failure names the tags of its runs, of three that differ at most', async ({ store }) => {
   const look = looker(store, {})
   const first = await look(NOW)

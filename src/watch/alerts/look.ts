@@ -12,6 +12,7 @@ import type { FindingState } from '../../core/service/sweep/judge-file.ts'
 import { listBrokenModules } from '../../core/store/process-record.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
+import { COMMIT_DELAY_MS, lookAtOperations } from './look-at-operations.ts'
 import { lookAtShadows, type PreviewShadows } from './look-at-shadows.ts'
 
 export interface LookParts {
@@ -30,8 +31,6 @@ const MAX_ROWS = 1_000
 const MAX_TITLE = 300
 /** Failed runs of one kind whose tags are named. */
 const MAX_TAGGED = 3
-/** A process may commit a row this long after the moment in it. */
-const COMMIT_DELAY_MS = 3_000
 /** A failure that is committed later still, behind a newer one, is found for so long. */
 const LATE_MS = 60_000
 /** Failures of that time that are told apart; of more, fewer may come late. */
@@ -235,24 +234,6 @@ async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, posit
   // Whole percents: nobody acts on less.
   const count = Math.ceil(share * 100) / 100
   return { sightings: [{ id: 'disk', title, page: '/system', command: 'doctor', at: now, count }], position }
-}
-
-async function lookAtOperations({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
-  const until = now - COMMIT_DELAY_MS
-  const since = Number(position)
-  if (position === null || since > now) return { sightings: [], position: String(until) }
-  const ended = (await store.listBulks({ limit: 100 })).flatMap(({ endedAt, ...bulk }) =>
-    endedAt !== null && endedAt > since && endedAt <= until ? [{ ...bulk, endedAt }] : [],
-  )
-  const sightings = ended.map(({ id, kind, status, done, refused, endedAt }) => ({
-    id,
-    title: `the operation “${kind}” is ${status}: ${done} runs, ${refused} refused`,
-    page: '/system?tab=operations',
-    command: 'audit list',
-    at: endedAt,
-    count: 1,
-  }))
-  return { sightings, position: String(Math.max(since, ...ended.map(({ endedAt }) => endedAt))) }
 }
 
 /** Calls past the ledger since the row in `position`, by workflow, way and place in the code. */

@@ -258,6 +258,17 @@ test('an operation on many runs is told once when it has ended, even if it is co
   expect((await look(NOW + 50_000, back.position)).sightings).toMatchObject([{ id: late }])
 })
 
+test('an operation that ended late is told behind a hundred newer ones', async ({ store }) => {
+  const look = looker(store, { when: 'operation.done' })
+  const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }
+  const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW } as const
+  const ids = Array.from({ length: 121 }, () => newId('opr', NOW))
+  for (const id of ids) await store.startBulk({ id, ...plan })
+  const { position } = await look(NOW + 5_000)
+  await store.abortBulk(ids[0] ?? '', NOW + 9_000)
+  expect((await look(NOW + 20_000, position)).sightings).toMatchObject([{ id: ids[0] }])
+})
+
 test('each new difference of a shadow is told once, and anew for edited code', async () => {
   const rule = { ...RULE, when: 'shadow.differs', workflow: 'tidy' } as const
   const asked: ShadowStretch[] = []

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
 import type { PruneKind } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
@@ -95,6 +96,24 @@ describeStores((test) => {
     for (const key of ['a', 'b', null]) {
       await expect(store.readOutput(id, key)).rejects.toMatchObject({ code: 'not_found' })
     }
+  })
+
+  test('operations on many runs that are over go with the audit log, with their refusals', async ({ store }) => {
+    const operator = { actor: 'ann', role: 'operator', from: '', reason: null } as const
+    const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW } as const
+    const ids = Array.from({ length: 6 }, () => newId('opr', NOW))
+    for (const id of ids) await store.startBulk({ id, ...plan })
+    const [first = '', , , , late = '', open = ''] = ids
+    const slice = { id: first, owner: 'me', after: null, next: null }
+    await store.claimBulk('me', NOW)
+    await store.countBulk(slice, { total: 1, runs: 1, first: [] }, NOW)
+    await store.performBulk({ ...slice, targets: ['run_missing'] }, NOW)
+    for (const id of ids.slice(1, 4)) await store.abortBulk(id, NOW)
+    await store.abortBulk(late, LATER)
+    expect(await store.listBulkRefusals(first)).toHaveLength(1)
+    await pruneAll(store, 'audit')
+    expect((await store.listBulks({ limit: 9 })).map(({ id }) => id)).toEqual([open, late])
+    expect(await store.listBulkRefusals(first)).toEqual([])
   })
 
   test('a run that was only planned goes with its plan, as a completed one does', async ({ store }) => {

@@ -68,6 +68,16 @@ async function prune(store: Store, before: number): Promise<number> {
 }
 
 describeStores((test, open) => {
+  test('old findings go with the files that are gone, and those to be decided stay', async ({ store }) => {
+    const kept = await begin(store)
+    const states = ['found', 'held', 'due', 'missing', 'unclear', 'made', 'reported', 'denied'] as const
+    const findings = states.map((state) => ({ ...FINDING, file: state, state }))
+    await store.saveSweep(kept, { findings: [...findings, { ...FINDING, file: 'new', foundAt: NOW + DAY }] })
+    await prune(store, NOW + 1)
+    const left = (await store.listFindings({ limit: 100 })).map(({ file }) => file)
+    expect(left.toSorted()).toEqual(['due', 'found', 'held', 'new'])
+  })
+
   test('of two processes that save a page of a sweep, one is refused, and nothing is counted twice', async () => {
     const { store, reopen } = await open()
     const other = await reopen()

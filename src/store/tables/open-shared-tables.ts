@@ -112,7 +112,7 @@ export function openSharedTables(
     textSearch,
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { ticks }),
-    retention: new Pruning(db, { audits, effects, seals, ...driver }),
+    retention: new Pruning(db, { audits, bulks, effects, seals, ...driver }),
     pruneCounts: new PruneCounts(db, { seals, ...driver }),
     runSearch: new RunSearch(db, { events, annotations }),
     bulkSlices: new BulkSlices(db, { bulks, events, runs, waits, operations, replays, audits }),

@@ -1,3 +1,4 @@
+import { firstId } from '../../../core/ids.ts'
 import {
   BULK_SILENCE_MS,
   type BulkCount,
@@ -19,6 +20,9 @@ function readBulk({ plan, count, ...row }: BulkRow): BulkOperation {
 }
 
 const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
+/** Operations of one slice of a prune: each may have a thousand refusals. */
+const MAX_PRUNED = 4
+
 const NOTHING: BulkCount = { total: 0, runs: 0, first: [] }
 
 /** Operations on many runs or events. A cursor moves in the commit of the slice that it passes. */
@@ -78,6 +82,22 @@ export class BulkTable extends Table {
     `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT @id, @target, @why
      WHERE (SELECT refused FROM bulk WHERE id = @id) + CAST(@number AS bigint) <= ${MAX_REFUSALS}`,
   )
+
+  // Index: primary key; bulk_refusal_of.
+  readonly #old = this.db.pluck<[string, number, number], string>(
+    'SELECT id FROM bulk WHERE id < ? AND ended_at < ? ORDER BY id LIMIT ?',
+  )
+  readonly #drop = [
+    this.db.prepare<[string[]]>(`DELETE FROM bulk_refusal WHERE ${this.db.sql.isOneOf('bulk_id', 'text')}`),
+    this.db.prepare<[string[]]>(`DELETE FROM bulk WHERE ${this.db.sql.isOneOf('id', 'text')}`),
+  ]
+
+  /** Deletes some operations that ended before a moment; true where more may be left. */
+  async prune(before: number): Promise<boolean> {
+    const ids = await this.#old.all(firstId('opr', before), before, MAX_PRUNED)
+    for (const drop of this.#drop) if (ids.length > 0) await drop.run(ids)
+    return ids.length === MAX_PRUNED
+  }
 
   readonly add = this.write<[{ id: string; done: number; refused: number }]>(
     'UPDATE bulk SET done = done + @done, refused = refused + @refused WHERE id = @id',

@@ -9,8 +9,8 @@ const KNOWN_STILL = `FROM known_file WHERE known_file.sweep = sweep.id AND known
   AND (gone_at IS NULL OR gone_at >= @before)`
 
 /**
- * Forgets files that are gone, and what events told of files that are judged. Rows that a sweep may
- * still need stay, whatever their age.
+ * Forgets files that are gone, old findings, and what events told of files that are judged. Rows
+ * that a sweep may still need stay, whatever their age.
  */
 export class FilePruning extends Table {
   /** Index: primary keys, except where one is named. */
@@ -21,6 +21,12 @@ export class FilePruning extends Table {
       `DELETE FROM known_file WHERE gone_at < @before AND (sweep, file) IN (
       SELECT sweep, file FROM known_file WHERE gone_at < @before ORDER BY gone_at LIMIT @limit)
     RETURNING sweep, gone_at, judged`,
+    ),
+    // Index: file_finding_found. Those that are still to be decided or made up stay.
+    dropFindings: this.db.prepare<[{ before: number; limit: number }]>(
+      `DELETE FROM file_finding WHERE (account, storage, file, type) IN (
+      SELECT account, storage, file, type FROM file_finding
+      WHERE found_at < @before AND state NOT IN ('found', 'held', 'due') ORDER BY found_at LIMIT @limit)`,
     ),
     noteForgotten: this.db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(
       'UPDATE sweep SET forgotten_to = @goneAt WHERE id = @sweep AND coalesce(forgotten_to, 0) < @goneAt',
@@ -77,7 +83,9 @@ export class FilePruning extends Table {
       const goneAt = lastThere(file, now)
       if (goneAt !== null) await this.#sql.noteForgotten.run({ sweep: file.sweep, goneAt })
     }
-    return { pruned: gone.length, next: gone.length < limit ? writeCursor(null) : '' }
+    const findings = await this.#sql.dropFindings.run({ before, limit })
+    const isRest = gone.length === limit || findings.changes === limit
+    return { pruned: gone.length, next: isRest ? '' : writeCursor(null) }
   }
 
   async #pruneReported(

@@ -2,6 +2,7 @@ import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice, WeekKind } from '../../../core/store/retention.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
+import type { BulkTable } from '../bulk/bulk-table.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
@@ -23,6 +24,7 @@ export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 interface PrunedTables extends PruneDriver {
   audits: AuditTable
+  bulks: Pick<BulkTable, 'prune'>
   effects: EffectTable
   seals: SealTable
 }
@@ -155,9 +157,11 @@ export class Pruning extends JoinedTable<PrunedTables> {
     return { pruned: gone.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
   }
 
+  /** Operations on many runs and events go with what the audit log says of them. */
   async #pruneAudit({ before, limit }: PruneSlice): Promise<PruneProgress> {
     const pruned = await this.parts.audits.prune(before, limit)
-    return { pruned, next: pruned < limit ? null : '' }
+    const isRest = await this.parts.bulks.prune(before)
+    return { pruned, next: pruned < limit && !isRest ? null : '' }
   }
 
   /**

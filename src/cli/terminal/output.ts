@@ -134,8 +134,13 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
         return
       }
       const paint = paintFor(stderr)
+      // A message of the store ends with the advice, for logs have no other place for it.
+      const own = error.message.endsWith(` ${error.fix}`) ? error.message.slice(0, -error.fix.length) : error.message
       // A message may quote the service or a sender, so each of its lines is made safe.
-      const message = error.message.split('\n').map((text) => formatText(text))
+      const message = own
+        .trimEnd()
+        .split('\n')
+        .map((text) => formatText(text))
       complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${error.fix}\n`)
       if (!EXPLAINED.has(exit)) return
       const path = relative(process.cwd(), TROUBLESHOOTING)

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
 import { readGlobalOptions } from '../../../src/cli/terminal/output.ts'
 import { EXIT } from '../../../src/cli/terminal/problem.ts'
@@ -35,4 +36,13 @@ test('an error leads to the guide that comes with this program, wherever it was 
   elsewhere.out.fail(failed)
   const path = /see (\/.*docs\/troubleshooting\.md)\n/.exec(elsewhere.seen.stderr)?.[1] ?? ''
   expect(existsSync(path)).toBe(true)
+})
+
+test('advice that a message ends with is printed once', () => {
+  const { out, seen } = openTerminal()
+  out.fail({ code: 'store_unavailable', message: 'It is full. Free some.', fix: 'Free some.', exit: EXIT.temporary })
+  expect(stripVTControlCharacters(seen.stderr).split('\n').slice(0, 2)).toEqual([
+    'error: It is full.',
+    '  fix: Free some.',
+  ])
 })

@@ -19,6 +19,7 @@ import { mountSmallDisk } from '../support/small-disk.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { COMMANDS } from './support/command-names.ts'
+import { runCli } from './support/run-cli.ts'
 import { runHere } from './support/run-here.ts'
 
 const workflows = [
@@ -251,6 +252,14 @@ test('a server of another kind, a redirect and another version are told', async 
   for (const stranger of [{ status: 404 }, { status: 200 }, { status: 200, text: '<html>' }]) {
     answer = stranger
     expect((await list()).message).toContain('does not answer like the admin server')
+  }
+  for (const args of [
+    ['effects', 'export'],
+    ['runs', 'tail'],
+  ]) {
+    const told = await runCli(far, [...args, '--server', url, '--token-file', join(far, 'token')])
+    expect(told).toMatchObject({ exit: 2, stdout: '' })
+    expect(told.stderr).toContain('does not answer like the admin server')
   }
   answer = { status: 502 }
   expect(await list()).toMatchObject({ code: 'service_failed', message: expect.stringContaining('does not reach') })

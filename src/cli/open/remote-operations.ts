@@ -40,7 +40,11 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
   }
   async function* telling<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
     try {
-      yield* chunks
+      for await (const chunk of chunks) {
+        if (version === null) throw describeStranger(url, 200)
+        yield chunk
+      }
+      if (version === null) throw describeStranger(url, 200)
     } catch (error) {
       throw tell(error)
     }

@@ -59,7 +59,8 @@ export function tailCommand<Name extends Tailed>(name: Name, words: TailWords<Na
 
 /** Prints now, and after each change of the store. */
 export async function follow({ local }: Operations, end: number, print: () => Promise<void>): Promise<void> {
-  const ended = onInterrupt()
+  const over = new AbortController()
+  const ended = AbortSignal.any([onInterrupt(), over.signal])
   const failed = Promise.withResolvers<never>()
   let printing = Promise.resolve()
   let isDue = false
@@ -79,6 +80,8 @@ export async function follow({ local }: Operations, end: number, print: () => Pr
   try {
     await Promise.race([waitUntil(systemClock, end, ended).catch(() => {}), failed.promise])
   } finally {
+    // The wait would keep a command that has failed from its end.
+    over.abort()
     watch?.stop()
     if (timer !== null) clearInterval(timer)
     await printing.catch(() => {})

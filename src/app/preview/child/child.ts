@@ -93,9 +93,9 @@ export class Child implements AsyncDisposable {
 
   /** Waits for its end, and kills it after so long. */
   async killAfter(ms: number): Promise<void> {
-    const kill = setTimeout(() => this.#process.kill('SIGKILL'), ms)
+    const cancel = after(systemClock, ms, () => this.#process.kill('SIGKILL'))
     await this.ended
-    clearTimeout(kill)
+    cancel()
   }
 
   /** Kills it at once, and waits for its end. */

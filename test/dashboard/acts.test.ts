@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { browserTests } from './support/in-browser.ts'
+import { browserTests, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
 const { inBrowser, label, open } = browserTests()
@@ -87,4 +87,76 @@ inBrowser(`an answer that comes after the person has left the page leads nowhere
   await page.goto(`${origin}/runs/${run?.id}`)
   await page.getByRole('button', { name: 'Retry from the failed step' }).click()
   await page.getByText('The run goes on.').waitFor()
+})
+
+inBrowser(`what is copied is one word of a shell, whatever the name of a file${label}`, async () => {
+  const { page, login, origin } = await open()
+  await page.addInitScript('globalThis.copied = []; navigator.clipboard.writeText = async (text) => copied.push(text)')
+  await login(page)
+  const copy = async (what: string) => {
+    await page.getByRole('button', { name: 'Copy as…' }).click()
+    await page.getByRole('button', { name: what }).click()
+    return page.evaluate<string>('copied.at(-1)')
+  }
+  const path = `/in/$(reboot) it's.pdf`
+  await page.goto(`${origin}/history?of=${encodeURIComponent(path)}`)
+  expect(await copy('Command line')).toBe(`upshot events list --path '/in/$(reboot) it'\\''s.pdf'`)
+  expect(await copy('curl')).toContain(`it'\\''s.pdf'`)
+  await page.goto(`${origin}/effects?file=${encodeURIComponent(path)}`)
+  expect(await copy('Command line')).toBe(`upshot effects of '/in/$(reboot) it'\\''s.pdf'`)
+})
+
+inBrowser(`a filter that the page does not know is shown as it is${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs?workflow=long-gone&since=3d`)
+  await page.getByText('No run fits these filters.').waitFor()
+  const [workflow, range] = [page.getByLabel('Workflow'), page.getByLabel('Range of time')]
+  expect([await workflow.inputValue(), await range.inputValue()]).toEqual(['long-gone', '3d'])
+})
+
+inBrowser(`times are told by the clock of the app where that of the browser is wrong${label}`, async () => {
+  const { page, login, origin } = await open()
+  await page.clock.install({ time: Date.now() - 3 * 3_600_000 })
+  await login(page)
+  await page.goto(`${origin}/runs`)
+  const row = page.getByRole('row', { name: /copy-report/ })
+  await row.getByText(/^(now|\d+ s ago)$/).waitFor()
+})
+
+inBrowser(`a key that is held down acts once, and rows of another question are not selected${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs`)
+  await page.getByRole('row', { name: /copy-report/ }).waitFor()
+  for (let times = 0; times < 3; times++) await page.keyboard.down('t')
+  await page.getByRole('button', { name: 'Theme: light' }).waitFor()
+  const held = Promise.withResolvers<void>()
+  await page.route(/\/runs\?.*status=canceled/, (route) => held.promise.then(() => route.continue()))
+  await page.getByRole('link', { name: 'Canceled', exact: true }).click()
+  await page.locator('table.stale').waitFor()
+  expect(await page.getByRole('checkbox').first().isDisabled()).toBe(true)
+  await page.locator('tr[data-row]').first().focus()
+  await page.keyboard.press('x')
+  expect(await page.getByText('1 selected').count()).toBe(0)
+  held.resolve()
+  await page.getByText('No run fits these filters.').waitFor()
+})
+
+inBrowser(`one subject never shows what was found of another, and an export is of what is shown${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/history?of=fil_1`)
+  const entry = page.getByRole('main').getByRole('link', { name: 'report.made' })
+  await entry.waitFor()
+  await page.route(/\/subjects\/fil_2/, () => {})
+  await walkTo(page, `${origin}/history?of=fil_2`)
+  await page.getByRole('heading', { name: 'fil_2' }).waitFor()
+  expect(await entry.count()).toBe(0)
+  await walkTo(page, `${origin}/history`)
+  await page.getByText('No file, path or transfer is named.').waitFor()
+  await page.goto(`${origin}/effects?workflow=copy-report&since=24h`)
+  const asked = page.waitForRequest(/\/effects\/export/)
+  await page.getByRole('button', { name: 'Export' }).click()
+  expect(new URL((await asked).url()).search).toBe('?workflow=copy-report&since=24h')
 })

@@ -63,6 +63,25 @@ inBrowser(`a schedule is added, edited and filled by its forms${label}`, async (
     plan: { expression: '0 4 * * 1', timezone: 'Europe/Berlin' },
   })
 
+  await app.store.addSchedule(
+    {
+      id: 'sch_0',
+      name: 'a-first',
+      owner: 'person',
+      madeBy: 'ann',
+      workflow: 'count-reports',
+      input: '1',
+      plan: planCron('0 3 * * *', { accounts: 'each' }),
+    },
+    Date.now(),
+  )
+  await page.reload()
+  await page.getByRole('heading', { name: 'a-first' }).waitFor()
+  await fill('Edit…', { Accounts: '' }, 'Save')
+  expect(await app.store.findSchedule('a-first')).toMatchObject({ plan: { accounts: ['default'] } })
+  await app.store.removeSchedule({ id: 'sch_0', name: 'a-first' })
+  await page.getByRole('heading', { name: 'a-first' }).waitFor({ state: 'detached' })
+
   await fill('Backfill…', { From: '2026-01-01T00:00', To: '2026-01-20T00:00' }, 'Begin the backfill')
   await page.getByText('a minute', { exact: false }).first().waitFor()
   const backfill = (await app.store.listSchedules({ limit: 10 })).find(({ plan }) => 'from' in plan)

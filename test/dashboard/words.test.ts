@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { barsOf, placeOf, spanOf } from '../../src/dashboard/pages/run/bars.ts'
+import { formOf, readFields } from '../../src/dashboard/parts/read-fields.ts'
 import {
   describeForeseen,
   describeForeseenEnd,
@@ -15,6 +16,7 @@ import {
   formatDistance,
   formatDuration,
   formatMoment,
+  localOf,
   shellWord,
   steady,
 } from '../../src/dashboard/words/format.ts'
@@ -47,6 +49,38 @@ test('a moment reads as its distance, before now and after it', () => {
   expect(formatDistance(AT - 47 * 3_600_000, AT)).toBe('47 h ago')
   expect(formatDistance(AT + 3 * 86_400_000, AT)).toBe('in 3 d')
   expect(formatMoment(AT, true)).toBe('2026-11-22 12:00:00.000 UTC')
+})
+
+test('a moment that is now is neither before nor after, and bytes are rounded in their unit', () => {
+  expect([AT - 900, AT + 900].map((moment) => formatDistance(moment, AT))).toEqual(['now', 'now'])
+  expect([999_499, 999_500, 9_960, 999_999_999_999].map(formatBytes)).toEqual(['999 kB', '1.0 MB', '10 kB', '1.0 TB'])
+})
+
+test('a moment is typed in the zone of the browser, also in a year whose offset had seconds', () => {
+  const { TZ } = process.env
+  onTestFinished(() => {
+    if (TZ === undefined) delete process.env.TZ
+    else process.env.TZ = TZ
+  })
+  process.env.TZ = 'Europe/Berlin'
+  const typed = ['0002-01-05T10:30', '2026-07-01T00:00', '2026-12-31T23:59']
+  expect(typed.map((text) => localOf(new Date(text).toISOString()))).toEqual(typed)
+})
+
+test('a form leaves out a choice that nobody made, and keeps a moment that nobody changed', () => {
+  const { fields } = formOf({
+    properties: {
+      verdict: { type: 'string', enum: ['ok', 'bad'] },
+      force: { type: 'boolean' },
+      level: { enum: [1, 2] },
+    },
+    required: ['verdict'],
+  })
+  expect(readFields(fields, { verdict: 'bad' })).toEqual({ verdict: 'bad' })
+  expect(readFields(fields, { verdict: 'bad', force: 'false', level: '2' })).toMatchObject({ force: 'false' })
+  const at = { name: 'at', kind: 'moment', value: '2026-11-22T12:00:07.250Z' } as const
+  expect(readFields([at], {})).toEqual({ at: at.value })
+  expect(readFields([at], { at: '2026-11-22T12:01' })).toEqual({ at: new Date('2026-11-22T12:01').toISOString() })
 })
 
 test('bytes and counts read with their unit', () => {

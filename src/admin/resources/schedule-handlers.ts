@@ -223,7 +223,11 @@ async function readPlan(
     throw refuse(`The moment ${isoTime(once)} is in the past.`, 'Name a later one, or start the workflow by hand.')
   }
   try {
-    const rules = { ...(before && keepRules(before)), ...readRules(body) }
+    const rules = {
+      ...(before && keepRules(before)),
+      ...readRules(body),
+      ...namesOf(body.accounts ?? before?.accounts),
+    }
     const plan = once === undefined ? planCron(cron ?? '', rules) : planOnce(once, rules)
     surroundings.nextTicks(plan, now, 1)
     for (const account of plan.accounts === 'each' ? [] : plan.accounts) await requireAccount(store, account)
@@ -234,15 +238,17 @@ async function readPlan(
   }
 }
 
-function readRules({ timezone, catchUp, within, overlap, accounts }: Given): GivenRules {
-  const acts = accounts === undefined ? {} : accounts === 'each' ? { accounts } : { account: accounts }
-  return { ...given({ timezone, catchUp, overlap, within: within as GivenRules['within'] }), ...acts }
+function readRules({ timezone, catchUp, within, overlap }: Given): GivenRules {
+  return given({ timezone, catchUp, overlap, within: within as GivenRules['within'] })
+}
+
+function namesOf(accounts: CronTrigger['accounts'] | undefined): Pick<GivenRules, 'account' | 'accounts'> {
+  return accounts === undefined ? {} : accounts === 'each' ? { accounts } : { account: accounts }
 }
 
 function keepRules(plan: CronTrigger | OncePlan): GivenRules {
   const { catchUp, withinMs, overlap } = plan
-  const acts = plan.accounts === 'each' ? { accounts: plan.accounts } : { account: plan.accounts }
-  return { catchUp, overlap, within: withinMs, ...(plan.kind === 'cron' && { timezone: plan.timezone }), ...acts }
+  return { catchUp, overlap, within: withinMs, ...(plan.kind === 'cron' && { timezone: plan.timezone }) }
 }
 
 function readStretch(given: { from: string; to: string }, now: number): { from: number; to: number } {

@@ -1,16 +1,7 @@
 import type { Problem } from '../../admin/contract/route.ts'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
-
-/** An error of the API: RFC 9457 with our fields. Also made for a server that does not answer. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly problem: Pick<Problem, 'status' | 'code' | 'title' | 'detail' | 'fix' | 'errors' | 'retryAt'>
-
-  constructor(problem: ApiError['problem']) {
-    super(problem.detail)
-    this.problem = problem
-  }
-}
+import { ApiError } from './api-error.ts'
+import { readClock } from './app-clock.ts'
 
 interface AnyInput {
   params?: Record<string, string>
@@ -66,8 +57,9 @@ async function send<Name extends RouteName>(
   if (signal) request.signal = signal
   const response = await fetch(urlOf(name, input), request).catch((error: unknown) => {
     if (signal?.aborted) throw error
-    throw new ApiError(SILENCE)
+    throw new ApiError(method === 'GET' ? SILENCE : LOST)
   })
+  readClock(response)
   if (!response.ok) throw new ApiError(await readProblem(response))
   return response
 }
@@ -93,6 +85,12 @@ const SILENCE: ApiError['problem'] = {
   fix: 'Look whether it runs: upshot status',
 }
 
+/** An act may have been done where its answer is lost. */
+const LOST: ApiError['problem'] = {
+  ...SILENCE,
+  detail: 'The app gave no answer. It may have done this all the same: look before you repeat it.',
+}
+
 async function readProblem(response: Response): Promise<ApiError['problem']> {
   const problem = (await response.json().catch(() => null)) as Problem | null
   if (problem?.detail) return problem
@@ -100,10 +98,9 @@ async function readProblem(response: Response): Promise<ApiError['problem']> {
   return { status, code: 'internal', title: statusText, detail: `The app answered ${status} without a reason.` }
 }
 
-/** Saves an answer as a file of the browser. Throws where the API refuses. */
-export async function saveAnswer(url: string, name: string): Promise<void> {
-  const response = await fetch(url, { headers: { 'X-Upshot': pageKey.read() ?? '' }, credentials: 'same-origin' })
-  if (!response.ok) throw new Error(`The app answered ${response.status}.`)
+/** Saves the answer of an operation as a file of the browser. Throws {@link ApiError}. */
+export async function saveAnswer<Name extends RouteName>(to: Name, input: InputOf<Name>, name: string): Promise<void> {
+  const response = await send(to, input, undefined)
   const link = document.createElement('a')
   link.href = URL.createObjectURL(await response.blob())
   link.download = name

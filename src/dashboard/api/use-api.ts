@@ -8,7 +8,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
-import { type ApiError, call } from './client.ts'
+import type { ApiError } from './api-error.ts'
+import { call } from './client.ts'
 
 interface Manner {
   /** True: the live feed does not ask it again; a return to the window does, after 15 s. */
@@ -33,7 +34,6 @@ export function useApi<Name extends RouteName>(
   return useQuery<AnswerOf<Name>, ApiError>({
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
-    placeholderData: keepPreviousData as never,
     enabled: isEnabled,
     ...optionsOf(manner),
   })

@@ -1,12 +1,13 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
-import type { ApiError } from '../api/client.ts'
+import type { ApiError } from '../api/api-error.ts'
 import { useAction } from '../api/use-api.ts'
 import { useDialogs } from '../state/dialogs.tsx'
 import { useToasts } from '../state/toasts.tsx'
 import { CopyAs, copyText } from './copy-as.tsx'
-import { type Field, Fields, readFields, type Texts } from './fields.tsx'
+import { Fields } from './fields.tsx'
 import { ProblemNote } from './messages.tsx'
+import { type Field, readFields, type Texts } from './read-fields.ts'
 
 interface Button {
   /** The word on the button, such as `Pause…`. */

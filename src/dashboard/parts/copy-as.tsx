@@ -53,7 +53,7 @@ function curlOf<Name extends RouteName>(to: Name, input: InputOf<Name>): string 
   const [verb = 'GET'] = to.split(' ')
   const { body } = input as { body?: object }
   const method = verb === 'GET' || (verb === 'POST' && body) ? '' : ` -X ${verb}`
-  const call = `curl${method} -H "Authorization: Bearer $UPSHOT_TOKEN" '${urlOf(to, input)}'`
+  const call = `curl${method} -H "Authorization: Bearer $UPSHOT_TOKEN" ${shellWord(urlOf(to, input))}`
   return body ? `${call} -H 'Content-Type: application/json' -d ${shellWord(JSON.stringify(body))}` : call
 }
 

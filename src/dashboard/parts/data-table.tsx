@@ -29,6 +29,7 @@ export interface TableParts<Row> {
     nameOf?: (row: Row) => string
     fits?: (row: Row) => boolean
   }
+  /** True: the rows are those of another question, until its own come. None of them is selected. */
   isStale?: boolean
 }
 
@@ -38,7 +39,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
   const onKeyDown = (event: React.KeyboardEvent, row: Row) => {
     if (event.target !== event.currentTarget) return
     if (event.key === 'Enter' && hrefOf) go(hrefOf(row))
-    if (event.key === 'x') selection?.toggle(keyOf(row))
+    if (event.key === 'x' && !isStale) selection?.toggle(keyOf(row))
   }
   return (
     <table className={`table${isStale ? ' stale' : ''}`} aria-label={label} aria-rowcount={rows.length + 1}>
@@ -78,6 +79,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
                   <input
                     type="checkbox"
                     aria-label={`Select ${selection.nameOf?.(row) ?? keyOf(row)}`}
+                    disabled={isStale}
                     checked={selection.keys.has(keyOf(row))}
                     onChange={() => selection.toggle(keyOf(row))}
                   />

@@ -69,10 +69,12 @@ interface ChoiceParts {
   set: (value: string) => void
 }
 
+/** A value of the address that is none of the choices is shown as it is. */
 export function Choice({ label, value, values, set }: ChoiceParts) {
+  const isKnown = values.some(([each]) => each === value)
   return (
     <select aria-label={label} value={value} onChange={(event) => set(event.target.value)}>
-      {values.map(([each, word]) => (
+      {(isKnown ? values : [...values, [value, value] as const]).map(([each, word]) => (
         <option key={each} value={each}>
           {word}
         </option>

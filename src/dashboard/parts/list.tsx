@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useLocation } from 'wouter'
 import type { AnswerOf, InputOf } from '../../admin/contract/routes.ts'
-import type { ApiError } from '../api/client.ts'
+import type { ApiError } from '../api/api-error.ts'
 import { type ListName, useList } from '../api/use-api.ts'
 import { useFilters } from '../state/filters.ts'
 import { formatCount } from '../words/format.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { ApiError } from '../api/client.ts'
+import type { ApiError } from '../api/api-error.ts'
 import { When } from './when.tsx'
 
 /** An error of the API: what happened, and what to do next. The rest of the page stays. */

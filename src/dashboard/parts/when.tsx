@@ -1,17 +1,21 @@
 import { useSyncExternalStore } from 'react'
+import { appNow } from '../api/app-clock.ts'
 import { useZone } from '../state/settings.ts'
 import { formatDistance, formatMoment } from '../words/format.ts'
 
 const listeners = new Set<() => void>()
-let now = Date.now()
+let now = appNow()
 let timer: ReturnType<typeof setInterval> | null = null
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(() => {
-    now = Date.now()
-    for (const each of listeners) each()
-  }, 1_000)
+  if (timer === null) {
+    now = appNow()
+    timer = setInterval(() => {
+      now = appNow()
+      for (const each of listeners) each()
+    }, 1_000)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0 || timer === null) return
@@ -20,7 +24,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time of the browser, to the second. */
+/** The present moment, to the second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

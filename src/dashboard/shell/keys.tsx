@@ -5,6 +5,8 @@ import { PLACES } from './places.ts'
 
 /** Time within which the second key of a pair such as `g r` counts. */
 const PAIR_MS = 1_200
+/** Before every moment; that of an event is counted from the loading of the page. */
+const NEVER = Number.NEGATIVE_INFINITY
 
 const HELP = [
   ['/', 'search'],
@@ -26,7 +28,7 @@ export function useKeys(open: { help: () => void; palette: () => void }): void {
   const [location, go] = useLocation()
   const { areOn } = useSingleKeys()
   const { next: nextTheme } = useTheme()
-  const pair = useRef(0)
+  const pair = useRef(NEVER)
   useEffect(() => {
     const ofPage: Record<string, () => void> = {
       '?': open.help,
@@ -39,8 +41,10 @@ export function useKeys(open: { help: () => void; palette: () => void }): void {
         return open.palette()
       }
       if (!areOn || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      // A key that is held down walks rows, and presses nothing a second time.
+      if (event.repeat && !/^[jk]$/.test(event.key)) return
       const isSecond = event.timeStamp - pair.current < PAIR_MS
-      pair.current = event.key === 'g' ? event.timeStamp : 0
+      pair.current = event.key === 'g' ? event.timeStamp : NEVER
       const place = isSecond && PLACES.flat().find(({ key }) => key === event.key)
       if (place) return go(place.href)
       if (ACTIONS[event.key]?.()) return event.preventDefault()

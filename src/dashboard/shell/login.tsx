@@ -1,7 +1,8 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { type ApiError, call, pageKey } from '../api/client.ts'
+import type { ApiError } from '../api/api-error.ts'
+import { call, pageKey } from '../api/client.ts'
 import { useApi } from '../api/use-api.ts'
 import { ProblemNote } from '../parts/messages.tsx'
 import type { Session } from '../state/session.ts'
@@ -52,7 +53,9 @@ function LoginForm() {
   const client = useQueryClient()
   const [code, setCode] = useState(() => (isHere() ? location.hash.slice(1) : ''))
   const [error, setError] = useState<ApiError | null>(null)
+  const [isBusy, setBusy] = useState(false)
   const logIn = async (given: string) => {
+    setBusy(true)
     try {
       const { key } = await call('POST /login', { body: { code: given.trim().replace(/^.*#/, '') } })
       pageKey.save(key)
@@ -62,6 +65,7 @@ function LoginForm() {
     } catch (problem) {
       setError(problem as ApiError)
     }
+    setBusy(false)
   }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the code of the address is tried once
   useEffect(() => {
@@ -84,7 +88,7 @@ function LoginForm() {
         </label>
         {error && <ProblemNote error={error} />}
         <div>
-          <button type="submit" className="main" disabled={code.trim() === ''}>
+          <button type="submit" className="main" disabled={isBusy || code.trim() === ''}>
             Log in
           </button>
         </div>

@@ -16,9 +16,10 @@ function joinUnits(large: number, one: string, small: number, other: string): st
   return small === 0 ? `${large} ${one}` : `${large} ${one} ${small} ${other}`
 }
 
-/** Distance of a moment from now, in one unit: `2 m ago`, `in 3 h`. */
+/** Distance of a moment from now, in one unit: `2 m ago`, `in 3 h`; below a second, `now`. */
 export function formatDistance(moment: number, now: number): string {
   const ms = Math.abs(now - moment)
+  if (ms < 1_000) return 'now'
   const text =
     ms < MINUTE
       ? `${Math.floor(ms / 1_000)} s`
@@ -42,9 +43,13 @@ export function formatMoment(moment: number, isUtc: boolean): string {
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
   const units = ['kB', 'MB', 'GB', 'TB', 'PB']
-  const power = Math.min(Math.floor(Math.log10(bytes) / 3), units.length)
-  const value = bytes / 1_000 ** power
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`
+  let value = bytes / 1_000
+  // As it is rounded: nothing has 1000 kB.
+  while (value >= 999.5 && units.length > 1) {
+    value /= 1_000
+    units.shift()
+  }
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[0]}`
 }
 
 export function formatCount(count: number): string {
@@ -66,9 +71,12 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+/** A moment as a field has it, to the minute. By its parts: old offsets have seconds. */
 export function localOf(iso: string): string {
-  const moment = new Date(iso)
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * MINUTE).toISOString().slice(0, 16)
+  const at = new Date(iso)
+  const pad = (part: number, length = 2) => String(part).padStart(length, '0')
+  const day = `${pad(at.getFullYear(), 4)}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`
+  return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`
 }
 
 /** Filters without those that are empty. */

@@ -165,7 +165,10 @@ function Learning({ endpoint }: { endpoint: Endpoint }) {
               Find the scheme
             </button>
             {solve.data?.kind === 'match' && !solve.data.isPinned && (
-              <button type="button" onClick={() => solve.mutate({ params: { name }, body: { ...body, pin: true } })}>
+              <button
+                type="button"
+                onClick={() => solve.mutate({ params: { name }, body: { ...solve.variables?.body, pin: true } })}
+              >
                 Pin it and take deliveries
               </button>
             )}

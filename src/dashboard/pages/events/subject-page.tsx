@@ -8,6 +8,7 @@ import { PageHead } from '../../parts/page.tsx'
 import { hrefOfEvent, RunLink, Status } from '../../parts/text.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
+import { shellWord } from '../../words/format.ts'
 
 type History = AnswerOf<'GET /subjects/:subject'>
 type Item = History['items'][number]
@@ -16,14 +17,27 @@ type Effect = History['effects'][number]
 /** Everything that touched a file, a path or a transfer, on one line of time. */
 export default function SubjectPage() {
   const subject = useFilters().read('of')
+  if (subject === '') {
+    return (
+      <div className="stack">
+        <PageHead title="History" above={[['/events', 'Events']]} isStill />
+        <NoHistory title="No file, path or transfer is named." />
+      </div>
+    )
+  }
+  // Its own, so that one subject never shows what was found of another.
+  return <Found key={subject} subject={subject} />
+}
+
+function Found({ subject }: { subject: string }) {
   const params = { subject }
   const found = useList('GET /subjects/:subject', { params, query: {} })
   const effects = found.data?.pages[0]?.effects ?? []
-  const command = subject.startsWith('/') ? `upshot events list --path "${subject}"` : `upshot effects of ${subject}`
+  const command = subject.startsWith('/') ? 'upshot events list --path' : 'upshot effects of'
   return (
     <div className="stack">
       <PageHead title={subject} above={[['/events', 'Events']]}>
-        <CopyAs cli={command} to="GET /subjects/:subject" input={{ params }} />
+        <CopyAs cli={`${command} ${shellWord(subject)}`} to="GET /subjects/:subject" input={{ params }} />
       </PageHead>
       <List of={found} empty={effects.length === 0 ? <NoHistory /> : <TimeLine items={[]} effects={effects} />}>
         {(items) => <TimeLine items={items} effects={effects} />}
@@ -85,9 +99,9 @@ function EffectEntry({ effect: { operation, phase, outcome, actor, runId, workfl
   )
 }
 
-function NoHistory() {
+function NoHistory({ title = 'No event or effect names it.' }: { title?: string }) {
   return (
-    <Empty title="No event or effect names it.">
+    <Empty title={title}>
       <p>Ask for a path such as storage_a:/in/a.pdf, or for the id of a file or transfer.</p>
     </Empty>
   )

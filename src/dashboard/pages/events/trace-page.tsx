@@ -6,7 +6,7 @@ import { Loaded } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { EventLink, hrefOfEvent, Path, RunLink, Status } from '../../parts/text.tsx'
 import { useNow, When } from '../../parts/when.tsx'
-import { countOf, formatDuration, shortId } from '../../words/format.ts'
+import { countOf, formatDuration, shellWord, shortId } from '../../words/format.ts'
 import { tookMs, whyOf } from '../../words/runs.ts'
 
 type Node = AnswerOf<'GET /events/:id/trace'>['nodes'][number]
@@ -24,7 +24,7 @@ export default function TracePage({ id }: { id: string }) {
           [hrefOfEvent({ id }), shortId(id)],
         ]}
       >
-        <CopyAs cli={`upshot events show ${id} --trace`} to="GET /events/:id/trace" input={input} />
+        <CopyAs cli={`upshot events show ${shellWord(id)} --trace`} to="GET /events/:id/trace" input={input} />
       </PageHead>
       <Loaded of={trace}>
         {({ nodes, isComplete }) => {

@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { appNow } from '../../api/app-clock.ts'
 import { useApi } from '../../api/use-api.ts'
 import { HourBars } from '../../parts/charts/hour-bars.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
@@ -103,7 +104,7 @@ function LastDay({ overview }: { overview: Overview }) {
   )
   return (
     <Card title="Last 24 hours">
-      <HourBars hours={foldHours(overview.hours, Date.now())} />
+      <HourBars hours={foldHours(overview.hours, appNow())} />
       <p className="small">
         <Link href="/deliveries">{formatCount(all)} received</Link>
         <span className="quiet">

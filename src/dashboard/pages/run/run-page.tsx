@@ -4,13 +4,13 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { Act } from '../../parts/act.tsx'
 import { ProgressBar } from '../../parts/charts/gauges.tsx'
-import { formOf } from '../../parts/fields.tsx'
 import { Bones, ProblemNote } from '../../parts/messages.tsx'
 import { Card, DetailPage } from '../../parts/page.tsx'
+import { formOf } from '../../parts/read-fields.ts'
 import { type Fact, hrefOfEvent, hrefOfWorkflow, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { countOf, formatDuration } from '../../words/format.ts'
+import { countOf, formatDuration, shellWord } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
 import { CompareCard } from './compare-card.tsx'
 import { DataCard } from './data-card.tsx'
@@ -207,7 +207,7 @@ function Answer({ run, hook: { id, step, ask, data } }: { run: string; hook: Hoo
       fields={form.fields}
       to="POST /hooks/:id/answer"
       given={(values) => ({ params: { id }, body: { data: form.valueOf(values) } })}
-      cli={`upshot runs answer ${run} "${step}" --data null`}
+      cli={`upshot runs answer ${run} ${shellWord(step)} --data null`}
     />
   )
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import { ApiError, call } from '../../api/client.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { call } from '../../api/client.ts'
 import { useFeed } from '../../api/live.ts'
 import { useApi } from '../../api/use-api.ts'
 import { Act } from '../../parts/act.tsx'
@@ -11,7 +12,7 @@ import { hrefOfRun } from '../../parts/text.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
-import { countOf, givenOnly, toggled } from '../../words/format.ts'
+import { countOf, givenOnly, shellWord, toggled } from '../../words/format.ts'
 
 const STATUSES: readonly [string, string][] = [
   ['', 'All'],
@@ -144,7 +145,7 @@ function useSelection() {
 
 function describeCommand(query: Record<string, unknown>): string {
   const options = ['status', 'workflow', 'since', 'until', 'group'].flatMap((name) =>
-    query[name] ? [`--${name} ${query[name]}`] : [],
+    query[name] ? [`--${name} ${shellWord(String(query[name]))}`] : [],
   )
   const needs = query.needsPerson ? ['--waiting-for-me'] : []
   const skipped = query.withoutSkipped ? ['--without-skipped'] : []

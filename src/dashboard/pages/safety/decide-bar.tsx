@@ -1,7 +1,7 @@
 import { useLocation } from 'wouter'
 import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { formOf } from '../../parts/fields.tsx'
+import { formOf } from '../../parts/read-fields.ts'
 import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.ts'
 import { countOf, formatBytes } from '../../words/format.ts'
 

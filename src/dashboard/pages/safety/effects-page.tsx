@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { saveAnswer, urlOf } from '../../api/client.ts'
+import { saveAnswer } from '../../api/client.ts'
 import type { Column } from '../../parts/data-table.tsx'
 import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
@@ -8,7 +8,7 @@ import { historyOf, Look, Path, RunLink } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
-import { formatBytes } from '../../words/format.ts'
+import { formatBytes, shellWord } from '../../words/format.ts'
 import { lookOfEffect } from '../../words/states.ts'
 
 type Effect = AnswerOf<'GET /effects'>['items'][number]
@@ -49,14 +49,17 @@ export default function EffectsPage() {
         const others = ['workflow', 'run', 'since', 'until'].map((name) => [name, read(name)])
         return { [file.startsWith('/') ? 'path' : 'target']: file, ...Object.fromEntries(others) }
       }}
-      cli={({ path, target }) => (path || target ? `upshot effects of ${path || target}` : 'upshot effects list')}
+      cli={({ path, target }) => {
+        const file = path || target
+        return file ? `upshot effects of ${shellWord(String(file))}` : 'upshot effects list'
+      }}
       find={{
         name: 'file',
         label: 'Path or target of a file',
         placeholder: '/in/a.pdf, or a target such as storage_a:fil_1',
       }}
       range={{ hasEnd: true }}
-      actions={({ since }) => mayAct && <Export since={String(since)} />}
+      actions={(query) => mayAct && <Export query={query} />}
       label="Effects"
       columns={COLUMNS}
       keyOf={({ seq }) => String(seq)}
@@ -69,10 +72,11 @@ export default function EffectsPage() {
   )
 }
 
-function Export({ since }: { since: string }) {
+/** Saves the rows of the filter, not only those that are shown. */
+function Export({ query }: { query: Record<string, unknown> }) {
   const toast = useToasts()
-  const url = urlOf('GET /effects/export', { query: since === '' ? {} : { since } })
-  const save = () => saveAnswer(url, 'effects.ndjson').catch((error: Error) => toast(error.message, true))
+  const save = () =>
+    saveAnswer('GET /effects/export', { query }, 'effects.ndjson').catch((error: Error) => toast(error.message, true))
   return (
     <button type="button" onClick={save}>
       Export

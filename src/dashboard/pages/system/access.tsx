@@ -2,9 +2,9 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { Act, SecretOnce } from '../../parts/act.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import type { Field } from '../../parts/fields.tsx'
 import { type Answer, Empty, Loaded } from '../../parts/messages.tsx'
 import { Card } from '../../parts/page.tsx'
+import type { Field } from '../../parts/read-fields.ts'
 import { When } from '../../parts/when.tsx'
 
 /** Tokens of programs, and logins of browsers: all that may use the app. */

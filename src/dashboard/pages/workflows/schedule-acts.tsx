@@ -1,9 +1,9 @@
 import type { AnswerOf, InputOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { Act } from '../../parts/act.tsx'
-import type { Field, Texts } from '../../parts/fields.tsx'
+import type { Field, Texts } from '../../parts/read-fields.ts'
 import { When } from '../../parts/when.tsx'
-import { countOf, localOf } from '../../words/format.ts'
+import { countOf } from '../../words/format.ts'
 
 export type Schedule = AnswerOf<'GET /schedules/:name'>
 type Changed = InputOf<'PATCH /schedules/:name'>['body']
@@ -13,10 +13,10 @@ function fieldsOf(schedule: Schedule | null, { kind }: Texts): Field[] {
   const { expression, timezone, at, input, accounts, catchUp, overlap } = schedule ?? {}
   const isOnce = (kind ?? (at ? 'at' : 'cron')) === 'at'
   const times: Field[] = isOnce
-    ? [{ name: 'at', label: 'Moment', kind: 'moment', isRequired: true, value: at ? localOf(at) : '' }]
+    ? [{ name: 'at', label: 'Moment', kind: 'moment', isRequired: true, value: at ?? '' }]
     : [
-        { name: 'cron', label: 'Cron line', value: expression ?? '0 3 * * *' },
-        { name: 'timezone', label: 'Time zone', value: timezone ?? 'UTC' },
+        { name: 'cron', label: 'Cron line', isRequired: true, value: expression ?? '0 3 * * *' },
+        { name: 'timezone', label: 'Time zone', isRequired: true, value: timezone ?? 'UTC' },
       ]
   const whens = { cron: 'By a cron line', at: 'Once' }
   const catchUps = { latest: 'One run for all', all: 'A run each', skip: 'None' }
@@ -25,7 +25,13 @@ function fieldsOf(schedule: Schedule | null, { kind }: Texts): Field[] {
   return [
     { name: 'kind', label: 'When', options: Object.entries(whens), value: isOnce ? 'at' : 'cron' },
     ...times,
-    { name: 'input', label: 'Input as JSON', kind: 'json', value: JSON.stringify(input ?? {}, null, 2) },
+    {
+      name: 'input',
+      label: 'Input as JSON',
+      kind: 'json',
+      isRequired: true,
+      value: JSON.stringify(input ?? {}, null, 2),
+    },
     { name: 'accounts', label: 'Accounts', hint, value: accounts === 'each' ? 'each' : (accounts ?? []).join(', ') },
     { name: 'catchUp', label: 'Missed moments', options: Object.entries(catchUps), value: catchUp ?? 'latest' },
     {
@@ -37,9 +43,8 @@ function fieldsOf(schedule: Schedule | null, { kind }: Texts): Field[] {
   ]
 }
 
-function bodyOf({ kind: _, accounts, ...rest }: Record<string, unknown>): Changed {
-  const names = String(accounts ?? '').split(/\s*,\s*/)
-  if (accounts === undefined) return rest
+function bodyOf({ kind: _, accounts = 'default', ...rest }: Record<string, unknown>): Changed {
+  const names = String(accounts).split(/\s*,\s*/)
   return { ...rest, accounts: accounts === 'each' ? 'each' : names.filter((name) => name !== '') }
 }
 

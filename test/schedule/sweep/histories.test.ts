@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FileEntry } from '../../../src/core/service/file.ts'
+import type { FileFinding } from '../../../src/core/service/sweep/judge-file.ts'
 import type { CompleteSweep } from '../../../src/core/service/sweep/sweep-state.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { testVaultKey } from '../../support/test-store.ts'
@@ -116,19 +117,24 @@ async function live(seed: number, world: SweepWorld): Promise<void> {
   isQuiet = true
   await world.run(10 * hour, settle)
   const first = (await world.store.loadSweep('default', 'storage_a'))?.state.complete[0]
+  const pruned: FileFinding[] = []
   if (isLong(seed))
-    await forget(world, async () => {
+    await forget(world, pruned, async () => {
       if (random() < 0.1) restore()
       await settle()
     })
-  await check(world, truth, { seed, first })
+  await check(world, truth, { seed, first, pruned })
 }
 
-/** Weeks in which files that are gone are forgotten, and some of them come back. */
-async function forget(world: SweepWorld, meanwhile: () => Promise<void>): Promise<void> {
+/**
+ * Weeks in which files that are gone are forgotten, and some of them come back. Findings go, too:
+ * `pruned` gets those of before.
+ */
+async function forget(world: SweepWorld, pruned: FileFinding[], meanwhile: () => Promise<void>): Promise<void> {
   for (let day = 0; day < 25; day++) {
     await world.run(DAY, meanwhile)
     const now = world.clock.now()
+    pruned.push(...(await world.findings()))
     for (let after: string | null = ''; after !== null; )
       after = (await world.store.prune({ kind: 'files', before: now - 9 * DAY, now, limit: 50, after })).next
   }
@@ -137,9 +143,9 @@ async function forget(world: SweepWorld, meanwhile: () => Promise<void>): Promis
 async function check(
   world: SweepWorld,
   truth: readonly Truth[],
-  { seed, first }: { seed: number; first: CompleteSweep | undefined },
+  { seed, first, pruned }: { seed: number; first: CompleteSweep | undefined; pruned: readonly FileFinding[] },
 ): Promise<void> {
-  const findings = await world.findings()
+  const findings = [...pruned, ...(await world.findings())]
   const lost = new Set(truth.filter(({ isDropped }) => isDropped).map(({ type, file }) => `${type} ${file}`))
   const accused = findings.filter(({ state }) => state !== 'unclear')
   const wrong = accused.filter(({ type, file }) => !lost.has(`${type} ${file}`))

@@ -254,7 +254,9 @@ export class WaitTable extends JoinedTable<WaitTables> {
       seq,
       limit,
     )
-    await this.parts.runs.lockOutside(found.map(({ runId }) => runId))
+    const runs = found.map(({ runId }) => runId)
+    if (found.some(({ isCancel }) => isCancel === 1)) await this.parts.runs.lockOutside(runs)
+    else await this.parts.runs.lockAll(runs)
     for (const wait of found) {
       if (done >= limit) break
       done += 1

@@ -3,15 +3,7 @@ import { expect, test } from 'vitest'
 import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
 import { arrive, askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
-import {
-  addEvent,
-  claimLease,
-  invoke,
-  match,
-  WAIT,
-  WAITING,
-  waitingRun,
-} from '../../../contract/support/waiting-runs.ts'
+import { addEvent, claimLease, invoke, match, WAIT, WAITING, waitingRun } from '../../../contract/support/waiting-runs.ts'
 import { wordOf } from '../../../contract/support/word-of.ts'
 import { checkpoint, NOW } from '../../../support/fixtures.ts'
 import { awaitBlocked, openTwo } from '../support/open-two.ts'
@@ -131,6 +123,17 @@ test('an operation on many runs has the ticks of their schedules before their ro
   const tick = (await one.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)) ?? ''
   const perform = await startCancel(one, tick)
   await expectOrder(session, TICKS, rowOf(tick), perform)
+})
+
+test('an event that cancels a run has the run that waits for it before its row', async () => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_child' })
+  const child = (await claimNext(one)).lease
+  await one.watchRun(child, [WAIT], NOW)
+  const seq = await addEvent(one, 'evt_moved')
+  await expectOrder(session, rowOf(parent.runId), rowOf(child.runId), () => match(one, { [seq]: 'fil_1' }))
+  expect(await one.findRun(child.runId)).toMatchObject({ status: 'canceled' })
 })
 
 test('an event of an account that is new has the account before the stream', async () => {

@@ -106,13 +106,20 @@ export class Admission extends JoinedTable<{
     }
   }
 
-  /** Before the row of the run: it may gather, or hold a slot, and others lock it behind this. */
+  /**
+   * Before the row of the run: it may gather, or hold a slot, and others lock it behind this. The run
+   * that it may end comes before the gate, as its end does; one in line is behind its own gates.
+   */
   async #lockOthers({ runId }: Lease, { fold, gates, onConflict }: AdmissionPlan): Promise<void> {
-    const replaced = onConflict === 'cancel' ? gates.find(({ name }) => name === 'singleton') : undefined
-    if (!fold && !replaced) return
+    const singleton = gates.find(({ name }) => name === 'singleton')
+    if (!fold && !singleton) return
     const workflow = (await this.#runs.workflowOf.get(runId)) ?? ''
     if (fold) await this.db.lock(['fold', workflow, fold.key])
-    if (replaced) await this.db.lock(['replace', workflow, replaced.key])
+    if (!singleton || onConflict !== 'cancel') return this.parts.runs.lockToEnd([runId])
+    await this.db.lock(['replace', workflow, singleton.key])
+    const holder = await this.parts.gates.readHolder(workflow, singleton, runId)
+    if (holder !== null) await this.parts.gates.lockGatesOf(holder)
+    await this.parts.runs.lockToEnd(holder === null ? [runId] : [runId, holder])
   }
 
   /** A run without limits: it has no gate later either, so that its row is that of any such run. */
@@ -130,7 +137,6 @@ export class Admission extends JoinedTable<{
     const joined = fold ? await this.#join(run, fold, plan.wakeAt, now) : null
     if (joined) return { verdict: joined, canceled: [] }
     const singleton = plan.gates.find((gate) => gate.name === 'singleton')
-    if (singleton && plan.onConflict === 'cancel') await this.#lockHolder(run, singleton)
     const above = singleton && (await this.#findHolderAbove(run, singleton))
     if (above) {
       const reason = `singleton: ${above} holds the slot, and cannot end before this run, which it invoked`
@@ -184,14 +190,6 @@ export class Admission extends JoinedTable<{
     await this.parts.runs.endAny(id, { status, reason, byRule, foldedInto, isStarted: false }, now)
     await this.parts.waits.runEnded(id, now)
     return verdict
-  }
-
-  /** Locks a holder before the gate, as its end does; one in line is behind its own gates. */
-  async #lockHolder({ id, workflow }: Applicant, gate: Gate): Promise<void> {
-    const holder = await this.parts.gates.readHolder(workflow, gate, id)
-    if (holder === null) return
-    await this.parts.gates.lockGatesOf(holder)
-    await this.parts.runs.lockAll([holder])
   }
 
   /** The holder of a singleton's slot if it invoked this run, directly or not; else null. */

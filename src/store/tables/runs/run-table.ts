@@ -183,7 +183,7 @@ export class RunTable extends JoinedTable<{
 
   /** Ends a run under its lease; false when that is stale. */
   async end(lease: Lease, ending: Ending, now: number): Promise<boolean> {
-    await this.#lockToEnd(lease.runId)
+    await this.lockToEnd([lease.runId])
     return this.#end(lease.runId, lease.fence, ending, now)
   }
 
@@ -191,13 +191,13 @@ export class RunTable extends JoinedTable<{
   async endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
     // The gates of a run in line come before its row, as in every other write. See decision 62.
     await this.parts.gates.lockGatesOf(runId)
-    await this.#lockToEnd(runId)
+    await this.lockToEnd([runId])
     return this.#end(runId, null, ending, now)
   }
 
   /** The successor takes over all slots before the end of the run could free them. */
   async continueAs(lease: Lease, { received, ...successor }: Successor, now: number): Promise<boolean> {
-    await this.#lockToEnd(lease.runId)
+    await this.lockToEnd([lease.runId])
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
@@ -271,11 +271,11 @@ export class RunTable extends JoinedTable<{
     await this.#sql.lockOutside.all([...parents, ...runIds])
   }
 
-  /** Locks the ticks of its schedule, then the run and those that wait for its end. */
-  async #lockToEnd(runId: string): Promise<void> {
+  /** Locks the ticks of their schedules, then the runs and those that wait for their ends. */
+  async lockToEnd(runIds: readonly string[]): Promise<void> {
     if (!this.#hasRowLocks) return
-    const parents = await this.#lockAround([runId])
-    if (parents.length > 0) await this.lockAll([...parents, runId])
+    const parents = await this.#lockAround(runIds)
+    if (parents.length + runIds.length > 1) await this.lockAll([...parents, ...runIds])
   }
 
   /** Locks the ticks of their schedules, and gives the runs that wait for their ends. */

@@ -1,9 +1,17 @@
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
-import { arrive, askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
+import { arrive, askAdmission, concurrency, singleton } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
-import { addEvent, claimLease, invoke, match, WAIT, WAITING, waitingRun } from '../../../contract/support/waiting-runs.ts'
+import {
+  addEvent,
+  claimLease,
+  invoke,
+  match,
+  WAIT,
+  WAITING,
+  waitingRun,
+} from '../../../contract/support/waiting-runs.ts'
 import { wordOf } from '../../../contract/support/word-of.ts'
 import { checkpoint, NOW } from '../../../support/fixtures.ts'
 import { awaitBlocked, openTwo } from '../support/open-two.ts'
@@ -134,6 +142,22 @@ test('an event that cancels a run has the run that waits for it before its row',
   const seq = await addEvent(one, 'evt_moved')
   await expectOrder(session, rowOf(parent.runId), rowOf(child.runId), () => match(one, { [seq]: 'fil_1' }))
   expect(await one.findRun(child.runId)).toMatchObject({ status: 'canceled' })
+})
+
+test('a run that replaces another, or ends at once, has the runs that wait for both before any row', async () => {
+  const { one, session } = await openTwo()
+  const [first, second] = [await claimLease(one), await claimLease(one, 'evt_2')]
+  await invoke(one, first, { run: 'run_z1' })
+  await invoke(one, second, { run: 'run_z2' })
+  const [holder, next] = [await claimNext(one), await claimNext(one)]
+  const part = { gates: [singleton], onConflict: 'cancel' } as const
+  await askAdmission(one, holder, part)
+  const skip = () => askAdmission(one, next, { gates: [singleton] })
+  await expectOrder(session, rowOf(second.runId), rowOf(next.lease.runId), skip)
+  await invoke(one, second, { run: 'run_z3' }, 'ask again')
+  const third = await claimNext(one)
+  await expectOrder(session, rowOf(first.runId), rowOf(holder.lease.runId), () => askAdmission(one, third, part))
+  expect(await one.findRun(holder.lease.runId)).toMatchObject({ status: 'canceled' })
 })
 
 test('an event of an account that is new has the account before the stream', async () => {

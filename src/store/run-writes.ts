@@ -142,6 +142,7 @@ export const RUN_WRITES = {
    */
   watchRun: async (t: Tables, lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean> => {
     await t.cursors.lockFor(cancels)
+    await t.runs.lockToEnd([lease.runId])
     return (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now)
   },
   /**

@@ -107,8 +107,8 @@ export class Admission extends JoinedTable<{
   }
 
   /**
-   * Before the row of the run: it may gather, or hold a slot, and others lock it behind this. The run
-   * that it may end comes before the gate, as its end does; one in line is behind its own gates.
+   * Before the row of the run: it may gather, or hold a slot, and others lock it behind this. So is
+   * the run that it may end, behind its own gates.
    */
   async #lockOthers({ runId }: Lease, { fold, gates, onConflict }: AdmissionPlan): Promise<void> {
     const singleton = gates.find(({ name }) => name === 'singleton')

@@ -144,6 +144,19 @@ test('an event that cancels a run has the run that waits for it before its row',
   expect(await one.findRun(child.runId)).toMatchObject({ status: 'canceled' })
 })
 
+test('a run that is canceled as it begins to watch has the run that waits for it before its row', async () => {
+  const { one, session } = await openTwo()
+  await waitingRun(one)
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_z1' })
+  const child = (await claimNext(one)).lease
+  const seq = await addEvent(one, 'evt_moved')
+  await match(one, { [seq]: 'fil_1' })
+  const watch = () => one.watchRun(child, [{ ...WAIT, since: 'run' }], NOW)
+  await expectOrder(session, rowOf(parent.runId), rowOf(child.runId), watch)
+  expect(await one.findRun(child.runId)).toMatchObject({ status: 'canceled' })
+})
+
 test('a run that replaces another, or ends at once, has the runs that wait for both before any row', async () => {
   const { one, session } = await openTwo()
   const [first, second] = [await claimLease(one), await claimLease(one, 'evt_2')]

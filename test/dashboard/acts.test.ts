@@ -103,7 +103,7 @@ inBrowser(`what is copied is one word of a shell, whatever the name of a file${l
   expect(await copy('Command line')).toBe(`upshot events list --path '/in/$(reboot) it'\\''s.pdf'`)
   expect(await copy('curl')).toContain(`it'\\''s.pdf'`)
   await page.goto(`${origin}/effects?file=${encodeURIComponent(path)}`)
-  expect(await copy('Command line')).toBe(`upshot effects of '/in/$(reboot) it'\\''s.pdf'`)
+  expect(await copy('Command line')).toBe(`upshot effects list --file '/in/$(reboot) it'\\''s.pdf'`)
 })
 
 inBrowser(`a filter that the page does not know is shown as it is${label}`, async () => {

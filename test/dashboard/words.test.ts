@@ -11,6 +11,7 @@ import {
 import { compareSteps, listChanges } from '../../src/dashboard/words/compare.ts'
 import { completeFilter } from '../../src/dashboard/words/complete-filter.ts'
 import {
+  commandOf,
   countOf,
   formatBytes,
   formatDistance,
@@ -81,6 +82,12 @@ test('a form leaves out a choice that nobody made, and keeps a moment that nobod
   const at = { name: 'at', kind: 'moment', value: '2026-11-22T12:00:07.250Z' } as const
   expect(readFields([at], {})).toEqual({ at: at.value })
   expect(readFields([at], { at: '2026-11-22T12:01' })).toEqual({ at: new Date('2026-11-22T12:01').toISOString() })
+})
+
+test('a command has the options that have a value, each one word of a shell', () => {
+  const values = { verdict: 'stale', endpoint: '', since: undefined, q: 'a b' }
+  const options = ['verdict', 'endpoint', 'since', 'q']
+  expect(commandOf('upshot deliveries list', values, options)).toBe("upshot deliveries list --verdict stale --q 'a b'")
 })
 
 test('bytes and counts read with their unit', () => {

@@ -71,6 +71,12 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+/** A command of the shell with those of its options that have a value. */
+export function commandOf(command: string, values: Record<string, unknown>, options: readonly string[]): string {
+  const given = options.filter((name) => values[name]).map((name) => `--${name} ${shellWord(String(values[name]))}`)
+  return [command, ...given].join(' ')
+}
+
 /** A moment as a field has it, to the minute. By its parts: old offsets have seconds. */
 export function localOf(iso: string): string {
   const at = new Date(iso)

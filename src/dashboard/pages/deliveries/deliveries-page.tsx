@@ -6,7 +6,7 @@ import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { hrefOfEvent, Look, Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import { formatBytes, formatCount, shortId } from '../../words/format.ts'
+import { commandOf, formatBytes, formatCount, shortId } from '../../words/format.ts'
 import { lookOfVerdict } from '../../words/states.ts'
 
 type Delivery = AnswerOf<'GET /deliveries'>['items'][number]
@@ -61,7 +61,7 @@ export default function Deliveries() {
       path="/deliveries"
       of="GET /deliveries"
       filters={['verdict', 'endpoint', 'since']}
-      cli={() => 'upshot deliveries list'}
+      cli={(query) => commandOf('upshot deliveries list', query, ['verdict', 'endpoint', 'since'])}
       choices={[{ name: 'endpoint', label: 'Endpoint', values: [['', 'every endpoint'], ...names] }]}
       range={{ hasEnd: false }}
       tabs={{ name: 'verdict', values: VERDICTS }}

@@ -8,7 +8,7 @@ import { Empty } from '../../parts/messages.tsx'
 import { EventLink, hrefOfEvent, Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { countOf, formatBytes, formatCount, givenOnly, shellWord } from '../../words/format.ts'
+import { commandOf, countOf, formatBytes, formatCount, givenOnly } from '../../words/format.ts'
 
 type Event = AnswerOf<'GET /events'>['items'][number]
 
@@ -37,7 +37,7 @@ export default function Events() {
       path="/events"
       of="GET /events"
       filters={['q', 'type', 'since', 'until']}
-      cli={({ type }) => `upshot events list${type === '' ? '' : ` --type ${shellWord(String(type))}`}`}
+      cli={(query) => commandOf('upshot events list', query, ['type', 'since', 'until'])}
       find={{
         label: 'Search events',
         placeholder: 'A word of the body, a path or an id · type:file.created',

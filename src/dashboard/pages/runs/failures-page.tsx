@@ -8,7 +8,7 @@ import { Empty } from '../../parts/messages.tsx'
 import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { countOf, formatCount } from '../../words/format.ts'
+import { commandOf, countOf, formatCount } from '../../words/format.ts'
 import { shortMessage } from '../../words/runs.ts'
 import { lookOfFailure } from '../../words/states.ts'
 
@@ -57,7 +57,7 @@ export default function FailuresPage() {
       path="/failures"
       of="GET /failures"
       filters={['q', 'workflow', 'since', 'until']}
-      cli={() => 'upshot runs summary'}
+      cli={(query) => commandOf('upshot runs summary', query, ['workflow', 'since', 'until'])}
       find={{ label: 'Search failures', placeholder: 'Words of the error · workflow:verify-transfer step:copy' }}
       range={{ usual: 'last 24 hours', hasEnd: true }}
       label="Kinds of failures"

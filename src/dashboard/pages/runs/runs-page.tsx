@@ -12,7 +12,7 @@ import { hrefOfRun } from '../../parts/text.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
-import { countOf, givenOnly, shellWord, toggled } from '../../words/format.ts'
+import { commandOf, countOf, givenOnly, toggled } from '../../words/format.ts'
 
 const STATUSES: readonly [string, string][] = [
   ['', 'All'],
@@ -144,13 +144,11 @@ function useSelection() {
 }
 
 function describeCommand(query: Record<string, unknown>): string {
-  const options = ['status', 'workflow', 'since', 'until', 'group'].flatMap((name) =>
-    query[name] ? [`--${name} ${shellWord(String(query[name]))}`] : [],
-  )
+  const list = commandOf('upshot runs list', query, ['status', 'workflow', 'since', 'until', 'group'])
   const needs = query.needsPerson ? ['--waiting-for-me'] : []
   const skipped = query.withoutSkipped ? ['--without-skipped'] : []
   const resolved = query.resolved ? [query.resolved === 'true' ? '--resolved' : '--unresolved'] : []
-  return ['upshot runs list', ...needs, ...options, ...resolved, ...skipped].join(' ')
+  return [list, ...needs, ...resolved, ...skipped].join(' ')
 }
 
 const SELECTED = [

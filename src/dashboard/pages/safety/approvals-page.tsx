@@ -13,7 +13,7 @@ import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { type Approval, describeVotes, nameApproval, sourceOf } from '../../words/approvals.ts'
-import { formatBytes, formatCount, STORAGES } from '../../words/format.ts'
+import { commandOf, formatBytes, formatCount, STORAGES } from '../../words/format.ts'
 import { lookOfApproval } from '../../words/states.ts'
 
 const STATUSES: readonly [string, string][] = [
@@ -67,7 +67,9 @@ export default function ApprovalsPage() {
         const status = read('status') || 'open'
         return { status: status === 'all' ? '' : status, workflow: read('workflow') }
       }}
-      cli={({ status }) => `upshot approvals list${status === 'open' ? '' : ` --status ${status || 'all'}`}`}
+      cli={(query) =>
+        commandOf('upshot approvals list', { ...query, status: query.status || 'all' }, ['status', 'workflow'])
+      }
       tabs={{ name: 'status', values: STATUSES }}
       label="Approvals"
       columns={COLUMNS}

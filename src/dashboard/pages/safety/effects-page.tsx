@@ -8,7 +8,7 @@ import { historyOf, Look, Path, RunLink } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
-import { formatBytes, shellWord } from '../../words/format.ts'
+import { commandOf, formatBytes } from '../../words/format.ts'
 import { lookOfEffect } from '../../words/states.ts'
 
 type Effect = AnswerOf<'GET /effects'>['items'][number]
@@ -49,10 +49,15 @@ export default function EffectsPage() {
         const others = ['workflow', 'run', 'since', 'until'].map((name) => [name, read(name)])
         return { [file.startsWith('/') ? 'path' : 'target']: file, ...Object.fromEntries(others) }
       }}
-      cli={({ path, target }) => {
-        const file = path || target
-        return file ? `upshot effects of ${shellWord(String(file))}` : 'upshot effects list'
-      }}
+      cli={({ path, target, ...others }) =>
+        commandOf('upshot effects list', { file: path || target, ...others }, [
+          'file',
+          'workflow',
+          'run',
+          'since',
+          'until',
+        ])
+      }
       find={{
         name: 'file',
         label: 'Path or target of a file',

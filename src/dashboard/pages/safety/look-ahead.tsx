@@ -79,7 +79,7 @@ function ChooseAhead({ approval, isWhole, effects }: ChooseParts) {
     return (
       <p className="quiet wrap">
         To approve them with this list, each as it comes:{' '}
-        <code>{`${commandOf(id, hash, most)} --as … --key-file …`}</code>
+        <code>{`${approvingCommand(id, hash, most)} --as … --key-file …`}</code>
       </p>
     )
   }
@@ -107,7 +107,7 @@ function ChooseAhead({ approval, isWhole, effects }: ChooseParts) {
   )
 }
 
-const commandOf = (id: string, hash: string, count: number) =>
+const approvingCommand = (id: string, hash: string, count: number) =>
   `upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --ahead ${count}`
 
 interface GivenParts {
@@ -127,7 +127,7 @@ function ApproveAhead({ approval: { id, hash, openItems, bytes }, effects, ...bu
       isDangerous
       to="POST /approvals/:id/approve"
       given={{ params: { id }, body: { hash } }}
-      cli={commandOf(id, hash, effects.length)}
+      cli={approvingCommand(id, hash, effects.length)}
       then={(_, { body: { reason } }) => <Follow id={id} effects={effects} reason={reason} />}
     >
       <p>

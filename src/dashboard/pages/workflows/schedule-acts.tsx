@@ -113,6 +113,7 @@ export function ScheduleActs({ schedule }: { schedule: Schedule }) {
       {isOwn && (
         <Act
           label="Remove…"
+          look="danger"
           title={`Remove ${name}?`}
           action="Remove"
           isDangerous

@@ -160,3 +160,14 @@ inBrowser(`one subject never shows what was found of another, and an export is o
   await page.getByRole('button', { name: 'Export' }).click()
   expect(new URL((await asked).url()).search).toBe('?workflow=copy-report&since=24h')
 })
+
+inBrowser(`the skip link leads to the content of the page that is open${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs?status=failed`)
+  await page.getByRole('row', { name: /copy-report/ }).waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content')
+  expect(page.url()).toBe(`${origin}/runs?status=failed`)
+})

@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type MouseEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { ApiError } from '../api/api-error.ts'
 import { call, pageKey } from '../api/client.ts'
@@ -63,6 +63,12 @@ function Silence({ session: { error, refetch } }: { session: UseQueryResult<Sess
   )
 }
 
+/** The address alone would lead to the first page, as it is below the base of all. */
+function skip(event: MouseEvent): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
 function Frame({ session, isOut, children }: { session: Session; isOut: boolean; children: ReactNode }) {
   const { open, close, actions } = useHelp()
   const feed = useLiveFeed(isOut)
@@ -70,7 +76,8 @@ function Frame({ session, isOut, children }: { session: Session; isOut: boolean;
   return (
     <FeedContext value={feed}>
       <div className="shell">
-        <a className="skip" href="#content">
+        {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place of the page */}
+        <a className="skip" href="#content" onClick={skip}>
           Skip to the content
         </a>
         <Banner session={session} />

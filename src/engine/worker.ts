@@ -197,8 +197,10 @@ export class Worker implements DeliveryIntake {
   /** Without a quarantine, an idle worker tries a suspect itself, beside runs that come then. */
   async #claimNext(asked: number, now: number): Promise<ClaimedRun[]> {
     const { store, suspects = 'when_idle' } = this.#parts
-    if (suspects === 'only')
-      return this.#passes.mayTry(now) ? store.claimSuspects(this.id, Math.min(asked, 1), now) : []
+    if (suspects === 'only') {
+      const tried = Math.min(asked, this.#passes.mayTry(now))
+      return tried > 0 ? store.claimSuspects(this.id, tried, now) : []
+    }
     const claimed = await store.claimRuns(this.id, asked, now)
     const isIdle = claimed.length === 0 && this.#passes.runIds.length === 0
     if (!isIdle || asked === 0 || suspects === 'never' || !(await store.hasSuspects())) return claimed

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { HEARTBEAT_MS } from '../../src/core/runs/lease.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
-import { test } from '../support/test-engine.ts'
+import { type TestEngine, test } from '../support/test-engine.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { define, hang } from '../support/workflows.ts'
 
@@ -32,20 +32,37 @@ test('a pass whose run was taken over does nothing more', async ({ engine }) => 
   expect(await other.listSteps(runId)).toHaveLength(1)
 })
 
-test('a suspect is alone at work for ten seconds, and holds up no other for longer', async ({ engine }) => {
-  const ids = [await queueRun(engine.store, 'evt_1', 'hang'), await queueRun(engine.store, 'evt_2', 'hang')]
+/** A worker that tries five suspects, each of which hangs. */
+async function tryFive(engine: TestEngine, aloneMs?: number) {
+  const ids = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((event) => queueRun(engine.store, event, 'hang')))
   await engine.store.startWorker('wrk_dead', NOW)
-  await engine.store.claimRuns('wrk_dead', 2, NOW)
+  await engine.store.claimRuns('wrk_dead', ids.length, NOW)
   await engine.store.endWorker('wrk_dead')
   const { workflow, started } = hang('hang')
-  const worker = await engine.start([workflow], { suspects: 'only', drainMs: 0 })
+  const worker = await engine.start([workflow], { suspects: 'only', drainMs: 0, ...(aloneMs && { aloneMs }) })
   await started
+  return worker
+}
+
+test('a suspect is alone for ten seconds, and then as many begin as before', async ({ engine }) => {
+  const worker = await tryFive(engine)
   engine.clock.advance('9s')
   worker.wake()
   await engine.store.listRuns({ limit: 1 })
-  expect(worker.atWork).toEqual(ids.slice(0, 1))
+  expect(worker.atWork).toHaveLength(1)
   engine.clock.advance('1s')
-  await expect.poll(() => worker.atWork).toEqual(ids)
+  for (const atWork of [2, 4, 5]) {
+    await expect.poll(() => worker.atWork).toHaveLength(atWork)
+    engine.clock.advance('10s')
+  }
+})
+
+test('suspects that died together begin one after the other', async ({ engine }) => {
+  const worker = await tryFive(engine, 40_000)
+  for (const atWork of [1, 2, 3, 4, 5]) {
+    await expect.poll(() => worker.atWork).toHaveLength(atWork)
+    engine.clock.advance('40s')
+  }
 })
 
 test('a stopping worker finishes the step at work and releases the run', async ({ engine }) => {

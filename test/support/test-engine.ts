@@ -46,6 +46,7 @@ export interface TestEngine {
         | 'planner'
         | 'maxSteps'
         | 'suspects'
+        | 'aloneMs'
       >
     >,
   ): Promise<Worker>

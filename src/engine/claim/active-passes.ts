@@ -54,6 +54,7 @@ export class ActivePasses {
   readonly #cache: PassCache
   readonly #forgotten = new ForgottenLeases()
   #admissionPasses = 0
+  #begun = 0
   /** Passes in the worker slot of a run whose slot at a gate went to theirs. */
   #handedOn = 0
   #isDraining = false
@@ -85,10 +86,14 @@ export class ActivePasses {
     return !this.#isDraining && suspects !== 'only' && this.#handedOn < slots / 2
   }
 
-  /** Whether another suspect may begin: each is alone for a while, or until its pass ends. */
-  mayTry(now: number): boolean {
+  /**
+   * How many suspects may begin: none while one has begun just now, and then as many as before. The
+   * first is alone. So are all of them, one after the other, once several have died together.
+   */
+  mayTry(now: number): number {
     const { aloneMs = ALONE_MS } = this.#parts
-    return this.#passes.values().every(({ beganAt }) => Math.abs(now - beganAt) >= aloneMs)
+    if (this.#passes.values().some(({ beganAt }) => Math.abs(now - beganAt) < aloneMs)) return 0
+    return aloneMs > ALONE_MS ? 1 : Math.max(this.#begun, 1)
   }
 
   /** Begins a pass in the slot of another one, which ends. A stopping worker releases the run. */
@@ -102,6 +107,7 @@ export class ActivePasses {
     const { lease } = run
     const { runId } = lease
     this.#parts.counts.noteClaim()
+    this.#begun += 1
     const before = this.#passes.get(runId)
     const admissionPasses = claim.hasSlot ? 0 : 1
     let isReleased = false

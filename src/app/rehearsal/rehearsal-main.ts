@@ -8,6 +8,7 @@ import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { App } from '../app.ts'
 import { makeLoginLink } from '../console/make-login-link.ts'
+import { endWithParent } from '../preview/child/end-with-parent.ts'
 import { serveParent } from '../preview/child/link.ts'
 import { onRefused } from './on-refused.ts'
 import { RehearsalClock } from './rehearsal-clock.ts'
@@ -19,6 +20,7 @@ export interface StartedApp {
   broken: { file: string; error: Failure }[]
 }
 
+endWithParent()
 const clock = new RehearsalClock()
 let running: { app: App; config: Config; adminUrl: string } | null = null
 

@@ -47,7 +47,7 @@ export function tailCommand<Name extends Tailed>(name: Name, words: TailWords<Na
           const tail = new Tail(operations, { name, words, query, last })
           const end = forMs === undefined ? Number.MAX_SAFE_INTEGER : systemClock.now() + forMs
           const { json, ndjson } = out.given
-          await follow(operations, end, async () => {
+          await follow(operations, { end, out }, async () => {
             for (const item of await tail.readChanged()) {
               out.streams.stdout.write(`${json || ndjson ? JSON.stringify(item) : words.line(item, out.paint)}\n`)
             }
@@ -57,20 +57,44 @@ export function tailCommand<Name extends Tailed>(name: Name, words: TailWords<Na
   }
 }
 
-/** Prints now, and after each change of the store. */
-export async function follow({ local }: Operations, end: number, print: () => Promise<void>): Promise<void> {
+interface Following {
+  /** In epoch milliseconds. */
+  end: number
+  out: Pick<Output, 'note'>
+}
+
+/**
+ * Prints now, and after each change of the store. A server that has answered once is waited for,
+ * while it starts again.
+ */
+export async function follow(
+  { local }: Operations,
+  { end, out }: Following,
+  print: () => Promise<void>,
+): Promise<void> {
   const over = new AbortController()
   const ended = AbortSignal.any([onInterrupt(), over.signal])
   const failed = Promise.withResolvers<never>()
   let printing = Promise.resolve()
   let isDue = false
+  let server: 'unknown' | 'there' | 'away' = 'unknown'
+  const look = async () => {
+    try {
+      await print()
+      server = 'there'
+    } catch (error) {
+      if (local || server === 'unknown' || !isAway(error)) throw error
+      if (server === 'there') out.note(`${error.message} The next lines come once it answers.`)
+      server = 'away'
+    }
+  }
   const printNew = () => {
     // The look that is due sees this change, too: looks that are slow do not pile up.
     if (isDue) return
     isDue = true
     printing = printing.then(() => {
       isDue = false
-      return print()
+      return look()
     })
     printing.catch(failed.reject)
   }
@@ -86,6 +110,10 @@ export async function follow({ local }: Operations, end: number, print: () => Pr
     if (timer !== null) clearInterval(timer)
     await printing.catch(() => {})
   }
+}
+
+function isAway(error: unknown): error is UpshotError {
+  return error instanceof UpshotError && /^(service_failed|draining|overloaded|store_unavailable)$/.test(error.code)
 }
 
 interface Tailing<Name extends Tailed> {

@@ -90,11 +90,18 @@ export function describeProblem(error: unknown): Problem | null {
   if (error instanceof Error && /^Abort(ed)?Error$/.test(error.name)) {
     return toProblem('aborted', error, ['interrupted', 'Run it again.'])
   }
-  // A path that a person names may be of another kind, or belong to another user.
-  if (error instanceof Error && 'syscall' in error && 'path' in error) {
+  if (error instanceof Error && isFaultOfPath(error)) {
     return toProblem('invalid_request', error, ['usage', 'Correct the path, or let this user read and write it.'])
   }
   return toProblem('internal', error instanceof Error ? error : new Error(String(error)), CODES.internal)
+}
+
+/** Codes of a path that a person names: it may be of another kind, or belong to another user. */
+const PATH_FAULT = /^E(ACCES|EXIST|ISDIR|LOOP|NAMETOOLONG|NOENT|NOTDIR|NOTEMPTY|PERM|ROFS)$/
+
+function isFaultOfPath(error: NodeJS.ErrnoException): boolean {
+  const { code = '', syscall, path } = error
+  return syscall !== undefined && path !== undefined && !syscall.startsWith('spawn') && PATH_FAULT.test(code)
 }
 
 function toProblem(code: string, error: Error, [exit, fix]: Meaning): Problem {

@@ -38,6 +38,9 @@ export interface ResetOptions {
   keepAccess?: boolean
 }
 
+/** The end of the name of one that is being replaced. A crash may leave it alone. */
+const OLD = '.old'
+
 /** A snapshot is a folder of this name. */
 const snapshotName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/i)
 
@@ -60,14 +63,18 @@ export class Snapshots {
 
   constructor(parts: SnapshotParts) {
     this.#parts = parts
+    for (const name of this.#names()) {
+      const [dir, old] = [join(this.#folder, name.slice(0, -OLD.length)), join(this.#folder, name)]
+      if (name.endsWith(OLD) && !existsSync(dir)) renameSync(old, dir)
+    }
   }
 
   /** Names of the snapshots, sorted. */
   list(): string[] {
-    const dir = join(this.#parts.dir, 'snapshots')
-    const names = existsSync(dir) ? readdirSync(dir) : []
     // A crash may have left the draft of one.
-    return names.filter((name) => snapshotName.safeParse(name).success).sort()
+    return this.#names()
+      .filter((name) => snapshotName.safeParse(name).success)
+      .sort()
   }
 
   /** Saves a snapshot; replaces one of the same name. */
@@ -79,8 +86,12 @@ export class Snapshots {
     mkdirSync(draft, { recursive: true })
     this.#parts.db.prepare('VACUUM INTO ?').run(join(draft, 'sandbox.db'))
     for (const storage of this.#ownStorages()) cpSync(storage.dir, join(draft, storage.name), { recursive: true })
-    rmSync(dir, { recursive: true, force: true })
+    if (existsSync(dir)) {
+      rmSync(`${dir}${OLD}`, { recursive: true, force: true })
+      renameSync(dir, `${dir}${OLD}`)
+    }
     renameSync(draft, dir)
+    rmSync(`${dir}${OLD}`, { recursive: true, force: true })
   }
 
   /** Restores a snapshot. Throws `not_found`. */
@@ -160,8 +171,16 @@ export class Snapshots {
     return Object.values(this.#parts.storages).filter(({ folder }) => folder.madeHere)
   }
 
+  get #folder(): string {
+    return join(this.#parts.dir, 'snapshots')
+  }
+
+  #names(): string[] {
+    return existsSync(this.#folder) ? readdirSync(this.#folder) : []
+  }
+
   #dirOf(name: string): string {
-    return join(this.#parts.dir, 'snapshots', snapshotName.parse(name))
+    return join(this.#folder, snapshotName.parse(name))
   }
 }
 

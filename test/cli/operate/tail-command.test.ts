@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Operations } from '../../../src/cli/open/operations.ts'
 import { follow, Tail } from '../../../src/cli/operate/tail-command.ts'
+import { UpshotError } from '../../../src/core/errors.ts'
 
 const PAGE = 500
 
@@ -53,6 +54,33 @@ test('each new item is told once, none of before, and a look reads what came sin
   expect(await tail.readChanged()).toEqual([])
 })
 
+const notes: string[] = []
+const out = { note: (text: string) => void notes.push(text) }
+
+test('a server that starts again is waited for, once it has answered, and another fault ends the tail', async () => {
+  const away = new UpshotError('service_failed', 'The server cannot be reached.')
+  const looks = [null, away, away, null, new UpshotError('unauthenticated', 'no')]
+  const seen: unknown[] = []
+  const look = async () => {
+    const fault = looks[seen.length] ?? null
+    seen.push(fault)
+    if (fault) throw fault
+  }
+  const tail = () => follow({ local: null } as unknown as Operations, { end: Date.now() + 60_000, out }, look)
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const ended = tail().catch((error: unknown) => error)
+  for (const count of [1, 2, 3, 4, 5]) {
+    await vi.waitFor(() => expect(seen).toHaveLength(count))
+    vi.advanceTimersByTime(1_000)
+  }
+  expect(await ended).toBe(looks[4])
+  expect(notes).toEqual(['The server cannot be reached. The next lines come once it answers.'])
+  looks.splice(0, looks.length, away)
+  seen.length = 0
+  await expect(tail()).rejects.toBe(away)
+})
+
 test('looks that take longer than changes come do not pile up, and the last change is seen', async () => {
   const changes = new EventEmitter()
   const watch = (_clock: unknown, onChange: () => void) => {
@@ -61,7 +89,7 @@ test('looks that take longer than changes come do not pile up, and the last chan
   }
   const looks: (() => void)[] = []
   const look = () => new Promise<void>((resolve) => looks.push(resolve))
-  const ended = follow({ local: { store: { watch } } } as unknown as Operations, Date.now() + 300, look)
+  const ended = follow({ local: { store: { watch } } } as unknown as Operations, { end: Date.now() + 300, out }, look)
   await expect.poll(() => looks.length).toBe(1)
   for (let change = 0; change < 50; change++) changes.emit('change')
   looks[0]?.()

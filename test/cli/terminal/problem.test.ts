@@ -39,3 +39,11 @@ test('a path of another kind, or of another user, is the fault of who named it',
     fix: expect.stringContaining('path'),
   })
 })
+
+test.each([
+  ['EMFILE', 'open'],
+  ['ENOENT', 'spawn git'],
+])('the error %s of %s has a path, and is no fault of it', (code, syscall) => {
+  const error = Object.assign(new Error('no'), { code, syscall, path: 'git' })
+  expect(describeProblem(error)).toMatchObject({ code: 'internal', exit: 1 })
+})

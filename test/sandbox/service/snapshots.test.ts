@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -73,4 +73,23 @@ test('a snapshot that cannot be saved to its end leaves the one before', async (
   await storage.remove('/kept.txt')
   await sandbox.snapshots.restore('first')
   expect(storage.list()).toMatchObject([{ path: '/kept.txt' }])
+})
+
+test('a snapshot that was being replaced at a crash is there at the next start', async () => {
+  const dir = tempFolder()
+  const before = await openSandbox({ dir })
+  await before.storage('storage_a').put('/kept.txt', 'bytes')
+  for (let save = 0; save < 2; save++) await before.snapshots.save('first')
+  expect(readdirSync(join(dir, 'snapshots'))).toEqual(['first'])
+  await before.storage('storage_a').remove('/kept.txt')
+  await before.stop()
+  // As the crash leaves it, before the new one has its name.
+  renameSync(join(dir, 'snapshots/first'), join(dir, 'snapshots/first.old'))
+  mkdirSync(join(dir, 'snapshots/first.new'))
+  const after = await openSandbox({ dir })
+  expect(after.snapshots.list()).toEqual(['first'])
+  await after.snapshots.restore('first')
+  expect(after.storage('storage_a').list()).toMatchObject([{ path: '/kept.txt' }])
+  await after.snapshots.save('first')
+  expect(readdirSync(join(dir, 'snapshots'))).toEqual(['first'])
 })

@@ -44,7 +44,7 @@ export class Child implements AsyncDisposable {
     const { cwd, env, execArgv } = parts
     const stream = typeof output === 'function' ? 'pipe' : output
     this.#parts = { name, entry, handlers, ...parts }
-    this.#process = fork(entry, {
+    this.#process = fork(entry, [String(process.pid)], {
       cwd,
       env,
       execArgv,

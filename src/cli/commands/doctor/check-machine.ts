@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import type { Config } from '../../../project/config/load-config.ts'
 import { vaultKeyFile } from '../../../project/data-dir/data-files.ts'
 import { findNetworkDisk } from '../../../project/data-dir/examine-data-dir.ts'
-import { isKeyLost } from '../../../project/data-dir/open-store.ts'
+import { isKeyLost, readKey } from '../../../project/data-dir/open-store.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
+import { describeProblem } from '../../terminal/problem.ts'
 import { codeOf, type Finding, fail, ok, warn } from './finding.ts'
 
 const MIN_NODE = 24
@@ -39,9 +40,17 @@ function checkDataDir(dataDir: string): Finding {
 
 function checkKey(config: Pick<Config, 'dataDir' | 'secretKey'>): Finding[] {
   const file = vaultKeyFile(config)
-  if (!isKeyLost(config)) return checkPrivate(file, 'key file', fail)
-  const fix = 'Put it back from its copy: without it, no secret in the database can be opened.'
-  return [fail('key file', `${file} is missing`, { fix })]
+  if (isKeyLost(config)) {
+    const fix = 'Put it back from its copy: without it, no secret in the database can be opened.'
+    return [fail('key file', `${file} is missing`, { fix })]
+  }
+  try {
+    readKey(config)
+  } catch (error) {
+    const { message, fix } = describeProblem(error) ?? {}
+    return [fail('key file', message?.replace(/\.$/, '') ?? '', { fix: fix ?? '' })]
+  }
+  return checkPrivate(file, 'key file', fail)
 }
 
 /** No finding if the file does not exist. */

@@ -217,6 +217,21 @@ test('doctor fails a port in use, and ignores the sandbox ports if no sandbox st
   })
 })
 
+test('a key that this user cannot read is told by the doctor', async () => {
+  const { dataDir, store, cli } = await openTestProject()
+  await store.close()
+  const key = join(dataDir, 'secret.key')
+  rmSync(key)
+  // Not even a test that runs as root reads a folder.
+  mkdirSync(key, { mode: 0o600 })
+  const { findings } = (await cli('doctor')).json.data
+  expect(pick(findings, 'key file')).toMatchObject({
+    level: 'fail',
+    found: `The key file ${key} cannot be read (EISDIR)`,
+    fix: expect.stringContaining('600'),
+  })
+})
+
 test('a lost key is told by the doctor and by what would need it, and no command makes a new one', async () => {
   const { dataDir, store, cli } = await openTestProject()
   await store.addApprover({ name: 'anna', publicKey: opensslPair().publicKey, roles: [], addedAt: 1, removedAt: null })

@@ -169,6 +169,8 @@ export class EngineLife {
     if (notice.kind === 'schedule.changed') this.#scheduler.wake()
     if (notice.kind === 'code.timer') warnOfTimer(notice)
     if (notice.kind === 'code.undeclared') warnOfEffect(notice)
+    if (notice.kind === 'step.joined') warnOfJoin(notice)
+    if (notice.kind === 'step.shared') warnOfSharing(notice)
     this.#parts.activity.stir()
   }
 }
@@ -191,5 +193,22 @@ function warnOfEffect({ workflow, call, step, place, where }: NoticeOf<'code.und
     `The code of "${workflow}" calls ${call} ${beyond}${place === null ? '' : ` at ${place}`}. ` +
       'Put it into a step that declares its effect.',
     { code: 'UPSHOT_EFFECT' },
+  )
+}
+
+/** The run ends well, even where this step fails. */
+function warnOfJoin({ workflow, step, place }: NoticeOf<'step.joined'>): void {
+  process.emitWarning(
+    `The code of "${workflow}" returned before its step "${step}"${place === null ? '' : ` at ${place}`} had ended. ` +
+      'Await every step.',
+    { code: 'UPSHOT_STEP' },
+  )
+}
+
+/** Code that reaches its branches in another order gives each the result of the other. */
+function warnOfSharing({ workflow, step }: NoticeOf<'step.shared'>): void {
+  process.emitWarning(
+    `Two branches of "${workflow}" use the step name "${step}" at the same time. Give each its key, as [name, key].`,
+    { code: 'UPSHOT_STEP' },
   )
 }

@@ -77,7 +77,8 @@ export function describeReason({
   if (isInLine) return reason
   if (status === 'waiting') {
     const until = dueAt === null ? (needsPerson ? 'waits for a person' : null) : `until ${formatMoment(dueAt)}`
-    return [reason, until, error?.message].filter((part) => part !== null && part !== undefined).join(', ')
+    const parts = [reason, until, error?.message].filter((part) => part !== null && part !== undefined)
+    return parts.join(', ').replaceAll('., ', ', ')
   }
   return reason
 }

@@ -10,3 +10,9 @@ test.each([
 ])('a run that waits because %j, with needsPerson %s, reads %j', (reason, needsPerson, text) => {
   expect(describeReason({ ...WAITING, reason, needsPerson })).toBe(text)
 })
+
+test('a reason that ends as a sentence loses its full stop before the moment', () => {
+  const reason = 'next attempt of step "read": The limit allows no request soon enough.'
+  const shown = describeReason({ ...WAITING, reason, dueAt: '2030-01-01T00:00:00.000Z', needsPerson: false })
+  expect(shown).toMatch(/soon enough, until 2030/)
+})

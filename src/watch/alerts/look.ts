@@ -77,18 +77,18 @@ export async function lookFor(
  */
 async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: string | null, now: number) {
   const until = now - COMMIT_DELAY_MS
-  const [at = '', run = '', runs = ''] = position?.split('/') ?? []
+  const [at = '', run = '', ends = ''] = position?.split('/') ?? []
   if (position === null || Number(at) > now) return { sightings: [], position: `${until}/` }
-  const seen = new Set(runs.split(','))
+  const seen = new Set(ends.split(','))
   const read = { after: { at: Number(at), run }, until, limit: MAX_ROWS + seen.size }
   const failures = await store.listEndedFailures(read)
   const isPast = ({ finishedAt }: { finishedAt: number }, index: number) =>
     finishedAt <= until - LATE_MS || index < failures.length - MAX_LATE
   const last = failures.findLastIndex(isPast)
   const edge = failures[last] ?? { finishedAt: at, run }
-  const late = failures.slice(last + 1).map((failure) => failure.run)
+  const late = failures.slice(last + 1).map(nameEnd)
   const found = failures
-    .filter(({ run, workflow }) => !seen.has(run) && (rule.workflow === null || workflow === rule.workflow))
+    .filter((failure) => !seen.has(nameEnd(failure)) && [null, failure.workflow].includes(rule.workflow))
     .map(({ workflow, error, finishedAt, tags }) => ({
       ...groupFailure(workflow, error),
       finishedAt,
@@ -105,6 +105,11 @@ async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: s
       return { id, title, page: `/runs?group=${id}`, command: `runs list --group ${id}`, at: finishedAt, count: 1 }
     })
   return { sightings, position: `${edge.finishedAt}/${edge.run}${late.length > 0 ? `/${late}` : ''}` }
+}
+
+/** A run that is tried again may fail twice within that time. */
+function nameEnd({ run, finishedAt }: { run: string; finishedAt: number }): string {
+  return `${run} ${finishedAt}`
 }
 
 /** The tags of failed runs of one kind: those of up to three runs that differ. */

@@ -9,6 +9,7 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
 import type { ShadowStretch } from '../../../src/watch/alerts/look-at-shadows.ts'
 import { makeRuns } from '../../admin/support/bulk.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
 import { SweepWorld } from '../../schedule/sweep/support/sweep-world.ts'
 import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { openTestStore, test } from '../../support/test-store.ts'
@@ -57,6 +58,19 @@ test('a failure that is committed late behind a newer one is found once, also in
   for (const later of [50_000, 200_000]) {
     expect((await look(NOW + later, third.position)).sightings).toEqual([])
   }
+})
+
+test('a run that is tried again and fails again within a minute is told twice', async ({ store }) => {
+  const look = looker(store, {})
+  const run = await failRun(store, NOW + 1_000)
+  const first = await look(NOW + 5_000, `${NOW}/`)
+  expect(first.sightings).toMatchObject([{ at: NOW + 1_000 }])
+  await store.retryRun(run, NOW + 10_000)
+  const { lease } = await claimNext(store, NOW + 10_000)
+  await store.failRun(lease, { name: 'Error', message: 'another cause', step: 'delete' }, NOW + 12_000)
+  const second = await look(NOW + 20_000, first.position)
+  expect(second.sightings).toMatchObject([{ at: NOW + 12_000, title: 'follow-up fails at “delete” with Error' }])
+  expect((await look(NOW + 30_000, second.position)).sightings).toEqual([])
 })
 
 test('a failure names the tags of its runs, of three that differ at most', async ({ store }) => {

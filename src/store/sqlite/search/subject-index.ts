@@ -31,6 +31,11 @@ export class SubjectIndex extends Table {
     `INSERT INTO subject_indexed (one, seq) VALUES (1, @to)
      ON CONFLICT (one) DO UPDATE SET seq = excluded.seq WHERE seq = @after`,
   )
+  // A batch of the text before, which is not saved yet, is refused then, and read again.
+  readonly #stepBack = this.db.prepare(
+    `INSERT INTO subject_indexed (one, seq) VALUES (1, -1)
+     ON CONFLICT (one) DO UPDATE SET seq = subject_indexed.seq - 1 WHERE seq < ?`,
+  )
   readonly #find = this.db.pluck<[number, string, number, number], number>(`SELECT DISTINCT seq FROM event_subject
        WHERE block = ? AND subject IN (SELECT value FROM json_each(?)) AND seq BETWEEN ? AND ?
        ORDER BY seq DESC`)
@@ -67,6 +72,7 @@ export class SubjectIndex extends Table {
   async forget(seq: number, { was, is }: { was: string; is: string }): Promise<void> {
     const left = new Set([MANY, ...hashesOf(is)])
     for (const subject of hashesOf(was)) if (!left.has(subject)) await this.#drop.run(blockOf(seq), subject, seq)
+    await this.#stepBack.run(seq)
   }
 
   /**

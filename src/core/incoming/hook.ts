@@ -107,7 +107,9 @@ const DIGIT = '[0-9a-hjkmnp-tv-z]'
 const TOKEN = new RegExp(`^(${DIGIT}{${ID_DIGITS}})(${DIGIT}{${MAC_DIGITS}})$`)
 /** A slash, also in a URL that is a parameter of another one. */
 const SLASH = '(?:/|%2F)'
-const IN_TEXT = new RegExp(`(${SLASH}callbacks${SLASH}${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'gi')
+/** The same within JSON that writes `\/`, or encoded twice. */
+const ANY_SLASH = String.raw`(?:\\*/|%(?:25)*2F)`
+const IN_TEXT = new RegExp(`(callbacks${ANY_SLASH}${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'gi')
 const SCHEME = 'https?(?::|%3A)'
 const BEFORE = String.raw`${SCHEME}(?:(?!${SCHEME})[^\s"'<>])*?`
 const MAYBE_MASKED = new RegExp(

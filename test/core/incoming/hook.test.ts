@@ -12,6 +12,13 @@ test('the URL of a hook is masked also as a parameter of another URL', () => {
   }
 })
 
+test('the URL of a hook is masked in JSON within a text, and as a parameter of a parameter', () => {
+  const twice = encodeURIComponent(encodeURIComponent(url))
+  for (const text of [url.replaceAll('/', '\\/'), JSON.stringify(url.replaceAll('/', '\\/')), twice]) {
+    expect(maskTokens(text)).toBe(text.replace('1'.repeat(32), '…'))
+  }
+})
+
 test('a preview has its own URL of a hook also as a parameter of another URL', () => {
   const form = (to: string) => `https://forms.example.com/new?to=${to}&x=1`
   for (const each of [url, maskTokens(url)]) {

@@ -1,7 +1,7 @@
 import crypto, { createHash } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import inspector from 'node:inspector'
-import { syncBuiltinESMExports } from 'node:module'
+import module, { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import sqlite from 'node:sqlite'
 import threads from 'node:worker_threads'
@@ -43,6 +43,8 @@ function hookThreads(): void {
     }
   }
   replace(threads, 'Worker', () => RefusedWorker as never)
+  // Its hooks run on a thread that has none of ours.
+  refuse(module, ['register'], 'module.')
 }
 
 type Authorize = Parameters<sqlite.DatabaseSync['setAuthorizer']>[0]

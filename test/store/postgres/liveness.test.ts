@@ -11,6 +11,9 @@ test.each([
   { silentMs: 3_500, hasLock: false, isDead: true },
   { silentMs: 8_000, hasLock: true, isDead: false },
   { silentMs: 15_500, hasLock: true, isDead: true },
+  // The clock was set back since.
+  { silentMs: -3_600_000, hasLock: false, isDead: true },
+  { silentMs: -3_600_000, hasLock: true, isDead: false },
 ])('silent for $silentMs ms, its lock held: $hasLock, a worker is dead: $isDead', async (worker) => {
   const { one, session } = await openTwo()
   await one.saveDelivery(incoming('evt_1'))

@@ -8,7 +8,8 @@ const SILENT_MS = 3_000
 
 /**
  * Workers by the clock of the database. A worker is dead when it was silent for 15 s, or for 3 s
- * with its lock free. A lock alone proves nothing: a failover frees them all.
+ * with its lock free. So is one with a free lock that was seen in the future: the clock was set
+ * back. A lock alone proves nothing: a failover frees them all.
  */
 export class WorkerTable extends Workers {
   /** Index: primary keys. A database has a few dozen workers. */
@@ -21,7 +22,7 @@ export class WorkerTable extends Workers {
     lockDead: this.db.pluck<
       [],
       string
-    >(`SELECT id FROM worker WHERE CASE WHEN seen_at > ${DATABASE_NOW} - ${SILENT_MS} THEN false
+    >(`SELECT id FROM worker WHERE CASE WHEN abs(seen_at - ${DATABASE_NOW}) < ${SILENT_MS} THEN false
            WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
            ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
          ORDER BY id FOR UPDATE SKIP LOCKED`),

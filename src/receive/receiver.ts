@@ -42,7 +42,7 @@ export type ReceiverStore = Pick<
   | 'readSetupVersion'
   | 'findEndpoint'
   | 'listEndpoints'
-  | 'listSecretUses'
+  | 'listEndpointUses'
   | 'listDeliveries'
   | 'saveRefusal'
   | 'countRefusals'
@@ -174,10 +174,7 @@ export class Receiver {
     // One question for all: an endpoint that looks for its own passes over those of the others.
     const failed = await this.#store.listDeliveries({ verdicts: ['bad_signature'], limit: MAX_REFUSALS })
     const byEndpoint = Map.groupBy(failed, (failure) => failure.endpointId)
-    for (const { id: endpointId } of await this.#store.listEndpoints()) {
-      const uses = await this.#store.listSecretUses(endpointId)
-      const receivedAt = Math.max(...uses.map(({ lastUsedAt }) => lastUsedAt ?? Number.NEGATIVE_INFINITY))
-      if (!Number.isFinite(receivedAt)) continue
+    for (const { endpointId, lastUsedAt: receivedAt } of await this.#store.listEndpointUses()) {
       this.#alarm.note({ endpointId, verdict: 'accepted', receivedAt })
       const since = (byEndpoint.get(endpointId) ?? []).filter((failure) => failure.receivedAt >= receivedAt)
       for (const failure of since.slice(0, RECENT_FAILURES).reverse()) this.#alarm.note(failure)

@@ -32,7 +32,7 @@ type Tables = ReturnType<typeof openSharedTables> & OwnTables
 
 /** Reads by the table that answers them, under the same name. */
 const LISTED = {
-  endpoints: ['listEndpointNames', 'listSecretUses'],
+  endpoints: ['listEndpointNames', 'listEndpointUses', 'listSecretUses'],
   accounts: ['findAccount', 'listAccounts'],
   ledger: ['listDeliveries', 'listDeliveryIds', 'listDeliveriesOf', 'countDeliveries', 'findDelivery'],
   refusals: ['tallyRefusals'],

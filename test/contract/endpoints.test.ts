@@ -102,6 +102,8 @@ describeStores((test) => {
       NOW + 61_000,
       NOW + 61_000,
     ])
+    await store.addEndpoint(planEndpoint({ name: 'unused' }, NOW))
+    expect(await store.listEndpointUses()).toEqual([{ endpointId: endpoint.id, lastUsedAt: NOW + 61_000 }])
   })
 
   test('a clock that was a year ahead hides no use of a secret once it is set back', async ({ store, reopen }) => {

@@ -216,6 +216,12 @@ export interface SecretUse {
   lastUsedAt: number | null
 }
 
+/** The last accepted delivery of an endpoint, exact to the minute. */
+export interface EndpointUse {
+  endpointId: string
+  lastUsedAt: number
+}
+
 /** A sender may repeat deliveries signed with a replaced secret for this long. */
 const QUIET_MS = 3_600_000
 

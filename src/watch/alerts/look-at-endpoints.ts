@@ -5,7 +5,7 @@ import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 
 interface EndpointLook {
-  store: Pick<ReadStore, 'listEndpoints' | 'listSecretUses' | 'listDeliveries' | 'listDeliveryHours'>
+  store: Pick<ReadStore, 'listEndpoints' | 'listEndpointUses' | 'listDeliveries' | 'listDeliveryHours'>
 }
 
 /** The store notes the use of a secret to the minute. */
@@ -28,9 +28,10 @@ export async function lookAtSecrets(
   const failed = await store.listDeliveries({ verdicts: ['bad_signature'], limit: MAX_REFUSALS })
   const byEndpoint = Map.groupBy(failed, ({ endpointId }) => endpointId)
   const sightings: Sighting[] = []
+  const uses = await readLastUses(store)
   for (const endpoint of await store.listEndpoints()) {
-    const usedAt = await readLastUse(store, endpoint)
-    if (usedAt === null) continue
+    const usedAt = uses.get(endpoint.id)
+    if (usedAt === undefined) continue
     const since = (byEndpoint.get(endpoint.id) ?? []).filter(({ receivedAt }) => receivedAt >= usedAt + USE_MS)
     if (since.length <= over) continue
     const title = `signatures of the endpoint ${endpoint.name} fail: its secret may have changed`
@@ -47,11 +48,14 @@ export async function lookAtSilence(
   now: number,
 ): Promise<Look> {
   const hours = await store.listDeliveryHours(now - (DAYS + 1) * DAY_MS)
+  const accepted = hours.filter(({ verdict }) => verdict === 'accepted')
+  const byEndpoint = Map.groupBy(accepted, ({ endpointId }) => endpointId)
   const sightings: Sighting[] = []
+  const uses = await readLastUses(store)
   for (const endpoint of await store.listEndpoints()) {
-    const usedAt = await readLastUse(store, endpoint)
-    if (endpoint.status !== 'active' || usedAt === null || now - usedAt < forMs + USE_MS) continue
-    const taken = hours.filter(({ endpointId, verdict }) => endpointId === endpoint.id && verdict === 'accepted')
+    const usedAt = uses.get(endpoint.id)
+    if (endpoint.status !== 'active' || usedAt === undefined || now - usedAt < forMs + USE_MS) continue
+    const taken = byEndpoint.get(endpoint.id) ?? []
     const days = Array.from({ length: DAYS }, (_, index) => now - (index + 1) * DAY_MS)
     const usual = days.filter((end) => taken.some(({ hour }) => isWithin(hour, end - forMs, end)))
     if (usual.length < USUAL_DAYS) continue
@@ -65,12 +69,8 @@ function isWithin(hour: number, from: number, until: number): boolean {
   return hour * HOUR_MS < until && (hour + 1) * HOUR_MS > from
 }
 
-async function readLastUse(store: EndpointLook['store'], { id }: Endpoint): Promise<number | null> {
-  const uses = await store.listSecretUses(id)
-  return uses.reduce<number | null>(
-    (latest, { lastUsedAt }) => (lastUsedAt === null ? latest : Math.max(latest ?? 0, lastUsedAt)),
-    null,
-  )
+async function readLastUses(store: EndpointLook['store']): Promise<Map<string, number>> {
+  return new Map((await store.listEndpointUses()).map(({ endpointId, lastUsedAt }) => [endpointId, lastUsedAt]))
 }
 
 function describe({ id, name }: Endpoint, title: string) {

@@ -20,7 +20,7 @@ export interface KnownLabels {
 const STATUS_DIGITS = [2, 4, 5]
 
 export interface MetricsParts extends GaugeSources {
-  store: Pick<ReadStore, 'listEndpointNames' | 'listWorkflows' | 'listRoutes' | 'listSchedules' | 'listSecretUses'>
+  store: Pick<ReadStore, 'listEndpointNames' | 'listWorkflows' | 'listRoutes' | 'listSchedules' | 'listEndpointUses'>
   clock: Clock
   /** The parts of the app in this process, which decide about series that start with 0. */
   plan: { receive: boolean; work: boolean; schedule: boolean }
@@ -147,12 +147,9 @@ export class Metrics {
   async #readLedger(): Promise<void> {
     if (this.#hasReadLedger) return
     const { store } = this.#parts
-    for (const { id } of await store.listEndpointNames()) {
-      for (const { lastUsedAt } of await store.listSecretUses(id)) {
-        if (lastUsedAt === null) continue
-        const state = this.counts.endpoint(id)
-        state.lastSuccessAt = Math.max(state.lastSuccessAt ?? 0, lastUsedAt)
-      }
+    for (const { endpointId, lastUsedAt } of await store.listEndpointUses()) {
+      const state = this.counts.endpoint(endpointId)
+      state.lastSuccessAt = Math.max(state.lastSuccessAt ?? 0, lastUsedAt)
     }
     this.#hasReadLedger = true
   }

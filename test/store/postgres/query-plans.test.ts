@@ -25,6 +25,7 @@ type Composed = 'packOutput' | 'watch' | 'readSetupVersion' | 'findEndpoint' | '
 /** Every read of the port, with the values that make it read most. */
 const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStore[Name]>[] } = {
   listEndpointNames: [[]],
+  listEndpointUses: [[]],
   listSecretUses: [['end_1']],
   findAccount: [['default']],
   listAccounts: [[]],

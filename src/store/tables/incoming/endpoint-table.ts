@@ -3,6 +3,7 @@ import {
   describeTakenEndpoint,
   type Endpoint,
   type EndpointName,
+  type EndpointUse,
   type SecretUse,
 } from '../../../core/incoming/endpoint.ts'
 import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
@@ -15,6 +16,7 @@ interface EndpointRow extends Omit<Endpoint, 'events' | 'scheme' | 'secrets'> {
 }
 
 interface SecretRow extends Omit<Endpoint['secrets'][number], 'value'> {
+  endpointId: string
   sealed: Uint8Array
 }
 
@@ -44,10 +46,10 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
   readonly #dropSecrets = this.db.prepare(
     `DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT (${this.db.sql.isOneOf('position', 'bigint')})`,
   )
-  readonly #secrets = this.db.prepare<[string], SecretRow>(
-    'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+  // No index: every active endpoint is read.
+  readonly #secrets = this.db.prepare<[], SecretRow>(
+    'SELECT endpoint_id, position, sealed, active_from, until FROM endpoint_secret ORDER BY position',
   )
-  // No index: there are few endpoints.
   readonly #list = this.db.prepare<[], EndpointRow>(
     `SELECT id, name, path, account, events, scheme, status, created_at, revision FROM endpoint
      WHERE removed_at IS NULL ORDER BY created_at, id`,
@@ -94,6 +96,12 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
     'SELECT position, last_used_at FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
   )
 
+  /** When each endpoint last took a delivery, to the minute; without those that never did. */
+  readonly listEndpointUses = this.readRows<[], EndpointUse>(
+    `SELECT endpoint_id, max(last_used_at) AS last_used_at FROM endpoint_secret
+     WHERE last_used_at IS NOT NULL GROUP BY endpoint_id`,
+  )
+
   /** Every endpoint, removed ones included; oldest first. */
   readonly listEndpointNames = this.readRows<[], EndpointName>(
     'SELECT id, name, removed_at FROM endpoint ORDER BY created_at, id',
@@ -101,7 +109,10 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
 
   /** By path, oldest first. */
   async load(): Promise<Map<string, Endpoint>> {
-    const endpoints = await Array.fromAsync(await this.#list.all(), (row) => this.#read(row))
+    const rows = await this.#list.all()
+    // One question for all: thousands of endpoints cost thousands of rounds else.
+    const secrets = Map.groupBy(await this.#secrets.all(), ({ endpointId }) => endpointId)
+    const endpoints = rows.map((row) => this.#read(row, secrets.get(row.id) ?? []))
     return new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
   }
 
@@ -113,13 +124,15 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
     await this.#raise.run()
   }
 
-  async #read({ events, scheme, ...row }: EndpointRow): Promise<Endpoint> {
-    const secrets = await this.#secrets.all(row.id)
+  #read({ events, scheme, ...row }: EndpointRow, secrets: readonly SecretRow[]): Endpoint {
     return {
       ...row,
       events: JSON.parse(events),
       scheme: { ...DEFAULT_SCHEME, ...JSON.parse(scheme) },
-      secrets: secrets.map(({ sealed, ...secret }) => ({ ...secret, value: this.parts.vault.open(row.id, sealed) })),
+      secrets: secrets.map(({ endpointId, sealed, ...secret }) => ({
+        ...secret,
+        value: this.parts.vault.open(endpointId, sealed),
+      })),
     }
   }
 }

@@ -108,11 +108,14 @@ export class GateTable extends Table {
     this.#passing = null
   }
 
-  /** Locks the gates of a run in line to the end of the transaction, in the order of its line. */
-  async lockGatesOf(runId: string): Promise<void> {
-    const row = await this.#runs.findInLine.get(runId)
-    if (!row) return
-    for (const { name, key } of JSON.parse(row.gates) as Gate[]) await this.#lock([row.workflow, name, key])
+  /** Locks the gates of runs in line to the end of the transaction, in the order of the line. */
+  async lockGatesOf(...runIds: string[]): Promise<void> {
+    const gates: GateKey[] = []
+    for (const runId of runIds) {
+      const row = await this.#runs.findInLine.get(runId)
+      if (row) for (const { name, key } of JSON.parse(row.gates) as Gate[]) gates.push([row.workflow, name, key])
+    }
+    for (const at of gates.sort(byLine)) await this.#lock(at)
   }
 
   /**

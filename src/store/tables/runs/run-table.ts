@@ -263,12 +263,13 @@ export class RunTable extends JoinedTable<{
 
   /**
    * Locks what the ends of runs lock, whatever is done with each of them next. The rows of those in
-   * line come later, behind their gates.
+   * line come later, behind their gates, which come last here.
    */
   async lockOutside(runIds: readonly string[]): Promise<void> {
     if (!this.#hasRowLocks || runIds.length === 0) return
     const parents = await this.#lockAround(runIds)
     await this.#sql.lockOutside.all([...parents, ...runIds])
+    await this.parts.gates.lockGatesOf(...runIds)
   }
 
   /** Locks the ticks of their schedules, then the runs and those that wait for their ends. */

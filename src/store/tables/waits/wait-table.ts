@@ -203,6 +203,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
       const { reason } = parent
       const room = MAX_CLOSED - canceled.length
       const children = await this.parts.closings.listChildren(parent, room + 1)
+      await this.parts.runs.lockOutside(children.slice(0, room))
       for (const child of children.slice(0, room)) {
         if (!(await this.#cancelOne(child, { reason, byRule: false }, now))) continue
         canceled.push(child)

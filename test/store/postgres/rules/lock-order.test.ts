@@ -173,6 +173,26 @@ test('a run that replaces another, or ends at once, has the runs that wait for b
   expect(await one.findRun(holder.lease.runId)).toMatchObject({ status: 'canceled' })
 })
 
+test('a run that is canceled has the rows of its children before the gates of those in line', async () => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  for (const run of ['run_z1', 'run_z2', 'run_z3']) await invoke(one, parent, { run }, run)
+  const children = [await claimNext(one), await claimNext(one), await claimNext(one)]
+  for (const child of children.slice(0, 2)) await askAdmission(one, child, { gates: [concurrency] })
+  expect(await one.findRun('run_z2')).toMatchObject({ status: 'waiting' })
+  // A lock that is refused at once: a deadlock would end the call, which is made again.
+  const gate = `${lockOf('["child","concurrency-1","a"]').replace('pg_', 'pg_try_')} LIMIT 1`
+  await session.query('BEGIN')
+  await session.query(`${rowOf('run_z3')} FOR UPDATE`)
+  const done = one.cancelRun(parent.runId, 'by hand', NOW)
+  await awaitBlocked(session)
+  const { rows } = await session.query(gate)
+  await session.query('ROLLBACK')
+  await done
+  expect(rows).toEqual([{ pg_try_advisory_xact_lock: true }])
+  expect(await one.findRun('run_z2')).toMatchObject({ status: 'canceled' })
+})
+
 test('an event of an account that is new has the account before the stream', async () => {
   const { one, session } = await openTwo()
   const lease = await claimLease(one)

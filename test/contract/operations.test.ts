@@ -181,6 +181,16 @@ describeStores((test, open) => {
     ])
   })
 
+  test('an operation whose process died goes on after 10 s, also where the clock was set back', async ({ store }) => {
+    const operator = { actor: 'ann', role: 'operator', from: '', reason: null } as const
+    await store.startBulk({ id: 'opr_1', kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW })
+    expect(await store.claimBulk('one', NOW)).toMatchObject({ id: 'opr_1' })
+    expect(await store.claimBulk('two', NOW + 9_999)).toBeNull()
+    expect(await store.claimBulk('two', NOW + 10_000)).toMatchObject({ id: 'opr_1' })
+    expect(await store.claimBulk('one', NOW + 10_000)).toBeNull()
+    expect(await store.claimBulk('one', NOW - 3_600_000)).toMatchObject({ id: 'opr_1' })
+  })
+
   test('a replay makes new runs that name their earlier runs, and no new event', async ({ store }) => {
     const { runs } = await store.saveDelivery(incoming('evt_1', { workflows: ['one'] }))
     const replayed = await store.replayEvent({ id: 'evt_1', account: 'default' }, ['one', 'two'], NOW + 9)

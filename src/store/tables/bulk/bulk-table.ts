@@ -28,10 +28,12 @@ const NOTHING: BulkCount = { total: 0, runs: 0, first: [] }
 /** Operations on many runs or events. A cursor moves in the commit of the slice that it passes. */
 export class BulkTable extends Table {
   // Index: bulk_open, with the few operations that are not over.
-  readonly #claim = this.db.prepare<{ owner: string; now: number; silentSince: number }, BulkRow>(
+  // A moment far ahead is of a clock that was set back since.
+  readonly #claim = this.db.prepare<{ owner: string; now: number }, BulkRow>(
     `UPDATE bulk SET owner = @owner, seen_at = @now WHERE id = (
        SELECT id FROM bulk WHERE status IN ('counting', 'running')
-         AND (owner IS NULL OR owner = @owner OR seen_at <= @silentSince) ORDER BY id LIMIT 1
+         AND (owner IS NULL OR owner = @owner OR abs(seen_at - CAST(@now AS bigint)) >= ${BULK_SILENCE_MS})
+       ORDER BY id LIMIT 1
        ${this.db.sql.skipLocked})
      RETURNING ${COLUMNS}`,
   )
@@ -58,7 +60,7 @@ export class BulkTable extends Table {
 
   /** Takes the oldest operation that no process has worked on for 10 s. */
   async claimBulk(owner: string, now: number): Promise<BulkOperation | null> {
-    const row = await this.#claim.get({ owner, now, silentSince: now - BULK_SILENCE_MS })
+    const row = await this.#claim.get({ owner, now })
     return row ? readBulk(row) : null
   }
 

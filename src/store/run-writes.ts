@@ -28,12 +28,13 @@ export const RUN_WRITES = {
   /**
    * Takes the runs of dead workers, and blames them: see `decideBlame`. A worker is dead when its
    * process is. A store without process locks goes by silence, for `leaseMs` or a time of its own.
+   * `mayJudge`: false where a silence proves nothing. It is asked anew in each attempt.
    */
-  async recoverRuns(t: Tables, now: number, leaseMs: number): Promise<Recovery> {
+  async recoverRuns(t: Tables, now: number, leaseMs: number, mayJudge = async () => true): Promise<Recovery> {
     // The process that decided may have died before it carried it out.
     for (let slice = 0; slice < MAX_SLICES && (await carryOutDecision(t, now)) !== null; slice++);
     await t.workflows.releaseForgotten(MAX_RELEASED)
-    return t.workers.recover(now, leaseMs)
+    return (await mayJudge()) ? t.workers.recover(now, leaseMs) : { count: 0, suspects: [], parked: [] }
   },
   /**
    * Ends the run, all its waits, and the wait of the run that invoked it. So do `failRun` and

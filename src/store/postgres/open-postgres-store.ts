@@ -246,9 +246,10 @@ function createReads(db: Database<Tables>, session: Session): ReadStore {
   return createReader(db, (onChange) => session.watch(onChange))
 }
 
-/** The writes after which the session holds a worker's lock, or gives it back. */
+/** The writes that go by the session, or after which it holds a worker's lock or gives it back. */
 function workerWrites(writer: StoreWrites, session: Session): Partial<StoreWrites> {
   return {
+    recoverRuns: (now, leaseMs) => writer.recoverRuns(now, leaseMs, () => session.isSteady()),
     async startWorker(worker, now) {
       await writer.startWorker(worker, now)
       await session.hold(worker)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { workerLock } from '../../../src/store/postgres/database/direct-session.ts'
 import { incoming, NOW } from '../../support/fixtures.ts'
+import { makeDatabase } from '../../support/postgres-store.ts'
 import { openTwo } from './support/open-two.ts'
 
 /** A worker of no process: its row, its lock, and a run of it. */
@@ -25,3 +26,21 @@ test.each([
   expect((await one.recoverRuns(NOW, 0)).count).toBe(worker.isDead ? 1 : 0)
   expect(await one.listLeases(WORKER)).toHaveLength(worker.isDead ? 0 : 1)
 })
+
+test('a process whose session was lost calls nobody dead for ten seconds: others may have lost theirs', async () => {
+  const place = await makeDatabase()
+  const { one, session } = await openTwo(place)
+  await one.saveDelivery(incoming('evt_1'))
+  await one.claimRuns(WORKER, 1, NOW)
+  // Holds a session, as the process of a worker does.
+  await one.startWorker('wrk_2', NOW)
+  await session.query('INSERT INTO worker (id, started_at, seen_at) VALUES ($1, 0, 0)', [WORKER])
+  const holder = async () => (await session.query(`SELECT pid FROM pg_locks WHERE locktype = 'advisory'`)).rows[0]?.pid
+  const before = await holder()
+  await session.query('SELECT pg_terminate_backend($1)', [before])
+  const lostAt = performance.now()
+  while ([before, undefined].includes(await holder()));
+  expect((await one.recoverRuns(NOW, 0)).count).toBe(0)
+  while ((await one.recoverRuns(NOW, 0)).count === 0);
+  expect(performance.now() - lostAt).toBeGreaterThan(9_000)
+}, 30_000)

@@ -8,6 +8,8 @@ import { endSession, type PoolOptions, sessionSettings } from './pool.ts'
 const GATHER_MS = 5
 /** Pause before a lost session is opened again, in milliseconds. */
 const AGAIN_MS = 1_000
+/** A server that was away may take so long, in milliseconds, to hear again from all who live. */
+const STEADY_MS = 10_000
 /** Interval at which a session that hears of no write, behind a pooler, looks for them. */
 const LOOK_MS = 50
 /**
@@ -29,6 +31,11 @@ export interface Session {
   /** Holds the lock of a worker of this process, and beats for it, until it is dropped. */
   hold(worker: string): Promise<void>
   drop(worker: string): Promise<void>
+  /**
+   * False where it was lost within the last ten seconds. Other processes may have lost theirs, with
+   * the locks and beats of workers that live.
+   */
+  isSteady(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -47,6 +54,7 @@ export class DirectSession implements Session {
   /** Uptime at the first write of the notification under way; null: there is none. */
   #hintedAt: number | null = null
   #client: pg.Client | null = null
+  #lostAt = Number.NEGATIVE_INFINITY
   #opening: Promise<void> | null = null
   #last: Promise<void> = Promise.resolve()
   #hint: NodeJS.Timeout | null = null
@@ -92,6 +100,10 @@ export class DirectSession implements Session {
   async drop(worker: string): Promise<void> {
     if (!this.#workers.delete(worker)) return
     await this.#query(`SELECT pg_advisory_unlock(${workerLock('$1')})`, [worker])
+  }
+
+  async isSteady(): Promise<boolean> {
+    return performance.now() - this.#lostAt >= STEADY_MS
   }
 
   /** Its workers are dead for the others at once. */
@@ -192,6 +204,7 @@ export class DirectSession implements Session {
     if (client !== this.#client) return
     if (client) void endSession(client)
     this.#client = null
+    this.#lostAt = performance.now()
     this.#hintedAt = null
     if (this.#isClosed || this.#again !== null) return
     this.#again = setTimeout(() => {

@@ -1,9 +1,13 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Session } from './direct-session.ts'
 
-type Request = { kind: 'watch' } | { kind: 'hint' } | { kind: 'hold' | 'drop'; worker: string; call: number }
+type Request =
+  | { kind: 'watch' }
+  | { kind: 'hint' }
+  | { kind: 'hold' | 'drop'; worker: string; call: number }
+  | { kind: 'isSteady'; call: number }
 
-type Answer = 'changed' | number
+type Answer = 'changed' | { call: number; value?: boolean }
 
 /** Lets another thread use the session of this one, so that code that blocks it costs no lease. */
 export function serveSession(session: Session, port: MessagePort): void {
@@ -12,8 +16,8 @@ export function serveSession(session: Session, port: MessagePort): void {
   port.on('message', (request: Request) => {
     if (request.kind === 'hint') session.hint()
     else if (request.kind === 'watch') stop = session.watch(() => tell('changed'))
-    else if (request.kind === 'hold') void session.hold(request.worker).finally(() => tell(request.call))
-    else void session.drop(request.worker).finally(() => tell(request.call))
+    else if (request.kind === 'isSteady') void session.isSteady().then((value) => tell({ call: request.call, value }))
+    else void session[request.kind](request.worker).finally(() => tell({ call: request.call }))
   })
   port.on('close', () => stop())
 }
@@ -22,7 +26,7 @@ export function serveSession(session: Session, port: MessagePort): void {
 export class PortSession implements Session {
   readonly #port: MessagePort
   readonly #watchers = new Set<() => void>()
-  readonly #waiting = new Map<number, () => void>()
+  readonly #waiting = new Map<number, (value?: boolean) => void>()
   #calls = 0
   #isHinting = false
   #isWatching = false
@@ -31,7 +35,7 @@ export class PortSession implements Session {
     this.#port = port
     port.on('message', (answer: Answer) => {
       if (answer === 'changed') for (const watcher of this.#watchers) watcher()
-      else this.#settle(answer)
+      else this.#settle(answer.call, answer.value)
     })
     port.on('close', () => {
       for (const call of [...this.#waiting.keys()]) this.#settle(call)
@@ -58,12 +62,16 @@ export class PortSession implements Session {
     })
   }
 
-  hold(worker: string): Promise<void> {
-    return this.#call('hold', worker)
+  async hold(worker: string): Promise<void> {
+    await this.#call((call) => ({ kind: 'hold', worker, call }))
   }
 
-  drop(worker: string): Promise<void> {
-    return this.#call('drop', worker)
+  async drop(worker: string): Promise<void> {
+    await this.#call((call) => ({ kind: 'drop', worker, call }))
+  }
+
+  async isSteady(): Promise<boolean> {
+    return (await this.#call((call) => ({ kind: 'isSteady', call }))) ?? false
   }
 
   /** The session itself belongs to the other thread. */
@@ -71,16 +79,16 @@ export class PortSession implements Session {
     this.#port.close()
   }
 
-  #call(kind: 'hold' | 'drop', worker: string): Promise<void> {
+  #call(request: (call: number) => Request): Promise<boolean | undefined> {
     return new Promise((resolve) => {
       const call = ++this.#calls
       this.#waiting.set(call, resolve)
-      this.#port.postMessage({ kind, worker, call } satisfies Request)
+      this.#port.postMessage(request(call))
     })
   }
 
-  #settle(call: number): void {
-    this.#waiting.get(call)?.()
+  #settle(call: number, value?: boolean): void {
+    this.#waiting.get(call)?.(value)
     this.#waiting.delete(call)
   }
 }

@@ -9,7 +9,8 @@ const SILENT_MS = 3_000
 /**
  * Workers by the clock of the database. A worker is dead when it was silent for 15 s, or for 3 s
  * with its lock free. So is one with a free lock that was seen in the future: the clock was set
- * back. A lock alone proves nothing: a failover frees them all.
+ * back. A lock alone proves nothing: a failover frees them all. A process whose own session was
+ * lost just now judges nobody.
  */
 export class WorkerTable extends Workers {
   /** Index: primary keys. A database has a few dozen workers. */

@@ -46,6 +46,7 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
         notices,
         begin: (begin) => {
           thread = new EngineThread({ config, store, ...begin, storeOptions: options, now: clock.now() })
+          parent.tell('began', thread.id)
           return thread
         },
       })

@@ -1,7 +1,7 @@
 import { describeError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import { planAlone } from '../../core/runs/blame.ts'
-import { ALONE_MS, LEASE_MS } from '../../core/runs/lease.ts'
+import { ALONE_MS } from '../../core/runs/lease.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import { publishRecovery } from '../../engine/claim/recovery.ts'
@@ -29,7 +29,7 @@ export interface QuarantineStart {
 interface QuarantineParts {
   config: EngineConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
-  store: Pick<Store, 'hasSuspects' | 'recoverRuns'>
+  store: Pick<Store, 'hasSuspects' | 'endWorker'>
   clock: Clock
   notices: NoticeBus
 }
@@ -43,6 +43,8 @@ export class Quarantine {
   readonly #parts: QuarantineParts
   #access: EngineAccess | null = null
   #child: Child | null = null
+  /** The worker of its process; empty where none has begun. */
+  #worker = ''
   #ended: Promise<void> = Promise.resolve()
   #looking: Promise<void> | null = null
   #cancelLook = () => {}
@@ -101,6 +103,9 @@ export class Quarantine {
       name: 'The quarantine process',
       entry: besides(import.meta.url, 'quarantine-main'),
       handlers: {
+        began: (worker: string) => {
+          this.#worker = worker
+        },
         heard: (heard: readonly Notice[]) => {
           for (const notice of heard) {
             if (notice.kind === 'engine.ended') this.#aloneMs = planAlone(this.#aloneMs, notice)
@@ -125,16 +130,18 @@ export class Quarantine {
     }
     child.tell('start', start)
     this.#child = child
+    this.#worker = ''
     this.#ended = this.#follow(child).catch((error: unknown) => this.#report(error))
   }
 
   async #follow(child: Child): Promise<void> {
-    const { store, clock, notices } = this.#parts
+    const { store, notices } = this.#parts
     const { code, how } = await child.ended
     this.#child = null
     if (code === 0) this.#aloneMs = this.#firstAloneMs
     if (code === 0 || this.#isStopped) return
-    const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
+    // Others would see the death some seconds later, and not how many runs shared it.
+    const recovery = await store.endWorker(this.#worker)
     const message = `The quarantine process has ended: ${how}.`
     const runs = [...recovery.suspects, ...recovery.parked].map(({ run, workflow }) => ({ run, workflow }))
     this.#aloneMs = planAlone(this.#aloneMs, { runs, guilty: [] })

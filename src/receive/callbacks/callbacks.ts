@@ -4,7 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { DeliveryFacts } from '../../core/incoming/delivery.ts'
 import { type Hook, type HookRecord, readToken, stateOf } from '../../core/incoming/hook.ts'
 import { findMisfits } from '../../core/incoming/hook-data.ts'
-import { verifySignature } from '../../core/incoming/signature.ts'
+import { DEFAULT_SCHEME, verifySignature } from '../../core/incoming/signature.ts'
 import { isPlainObject, type JsonValue } from '../../core/json.ts'
 import type { Publish } from '../../core/notices.ts'
 import { solveScheme } from '../../core/solver/solve-scheme.ts'
@@ -122,8 +122,10 @@ function explain(secret: string, { body, rawHeaders, receivedAt }: RawDelivery):
   const solution = solveScheme({ headers, body, secrets: [secret], receivedAt })
   if (solution.kind === 'near') return solution.cause === 'missing_header' ? null : { reason: solution.advice }
   if (solution.kind === 'none') return null
-  const { preset, scheme } = solution
-  const signs = preset === null ? JSON.stringify(scheme) : `"${preset}", with the header ${scheme.header}`
+  const parts = Object.entries(solution.scheme).filter(
+    ([name, value]) => value !== DEFAULT_SCHEME[name as keyof typeof DEFAULT_SCHEME],
+  )
+  const signs = JSON.stringify(Object.fromEntries(parts))
   return { reason: `The sender signs by another scheme: write sign.scheme of the hook as ${signs}.` }
 }
 

@@ -305,7 +305,7 @@ test.each<[why: string, secret: string, headers: Record<string, string>, reason:
     'by another scheme',
     scanner,
     { 'X-Hub-Signature-256': `sha256=${opensslHmac(scanner, CLEAN)}` },
-    /another scheme: write sign\.scheme of the hook as "sha256-prefix", with the header x-hub-signature-256/i,
+    /another scheme: write sign\.scheme of the hook as {"header":"x-hub-signature-256","grammar":"prefix"}/i,
   ],
   [
     'without the line break of our secret',

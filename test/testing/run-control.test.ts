@@ -35,6 +35,35 @@ test('a testbed retries a failed run from its failed step', async () => {
   await expect(t.retry(t.run(archive).id)).rejects.toThrow(/cannot be retried: it is waiting/)
 })
 
+test('a cancel runs no code of a run that waits, and throws in the run that invoked it', async () => {
+  const heard: string[] = []
+  const child = defineWorkflow({
+    id: 'child',
+    on: callable(z.object({})),
+    cancelOn: { on: 'stop' },
+    async run({ step }) {
+      try {
+        await step.sleep('rest', '1h')
+      } catch {
+        heard.push('catch')
+      } finally {
+        heard.push('finally')
+      }
+    },
+    onFailure: () => void heard.push('onFailure'),
+  })
+  const parent = define('parent', { on: 'go' }, async ({ step }) => {
+    await step.invoke('child', child, {}, { timeout: '1d' }).catch(() => heard.push('undo'))
+  })
+  await using t = await testbed({ workflows: [child, parent] })
+  await t.send('go')
+  await t.send('stop')
+  expect(t.run(child).status).toBe('canceled')
+  await t.send('go')
+  await t.cancel(t.run(child))
+  expect(heard).toEqual(['undo', 'undo'])
+})
+
 test('a testbed cancels a waiting run, which then cannot be canceled again', async () => {
   await using t = await openAt('whole')
   expect(await t.cancel(t.run(archive), 'no need')).toMatchObject({ status: 'canceled', reason: 'no need' })

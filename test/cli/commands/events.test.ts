@@ -38,6 +38,12 @@ test('trigger --duplicate sends each event twice, with data from a file', async 
   ])
 })
 
+test('trigger of an event that starts nothing says that runs may still wait for it', async () => {
+  const { dataDir } = await startTestApp()
+  const { exit, stderr } = await runHere(dataDir, ['trigger', 'order.stopped'])
+  expect([exit, stderr]).toEqual([0, expect.stringContaining('A run that waits for it, or that it cancels, gets it.')])
+})
+
 test('a refused signature and a receiver that is gone give different errors', async () => {
   const { app, urls } = await startTestApp()
   const [endpoint] = await app.store.listEndpoints()

@@ -79,7 +79,7 @@ const COLUMNS: Column<Sent>[] = [
 function adviseNext(sent: readonly Sent[]): string {
   const [run] = sent.flatMap(({ runs }) => runs)
   if (run !== undefined) return `Show the run: upshot runs show ${run}`
-  return 'It started no run: no workflow runs on this type, or the endpoint ignores it.'
+  return 'No workflow starts on it, or the endpoint ignores it. A run that waits for it, or that it cancels, gets it.'
 }
 
 /** The `data` of an event, from a file or stdin (`-`) that holds a whole event or its data. */

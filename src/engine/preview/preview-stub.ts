@@ -55,10 +55,13 @@ export class PreviewStub implements StepStub {
     const after = this.#after
     const noted = this.#note(step, about)
     let given: Answer | null
+    this.#parts.parking.enterStep()
     try {
       given = await this.#parts.answerStep(step, about)
     } catch (error) {
       return this.#endOpen(step, `it cannot be answered: ${describeError(error).message}`)
+    } finally {
+      this.#parts.parking.leaveStep()
     }
     if (given === null) return this.#endOpen(step, describeOpen(step))
     const { source, from, outcome, number, seen = null } = given
@@ -122,6 +125,7 @@ export class PreviewStub implements StepStub {
 
   async #endOpen(step: Checkpoint, reason: string): Promise<never> {
     this.open ??= { kind: 'open', step: step.key, reason }
+    await this.#turns.standstill()
     await this.#parts.parking.wait(step, null, UNANSWERED)
     return neverSettles()
   }

@@ -31,6 +31,8 @@ export class Turns {
   readonly #recorded = new TinyQueue<Waiting>([], byPlace)
   /** By their time. */
   readonly #fresh = new TinyQueue<Waiting>([], byTime)
+  /** Steps that nothing answers. */
+  #unanswered: (() => void)[] = []
   #asked = 0
   #isRunning = false
 
@@ -46,10 +48,18 @@ export class Turns {
     })
   }
 
+  /** Resolves where no other answer may come: one that comes could decide a race. */
+  standstill(): Promise<void> {
+    return new Promise((deliver) => {
+      this.#unanswered.push(deliver)
+      if (!this.#isRunning) void this.#run()
+    })
+  }
+
   async #run(): Promise<void> {
     this.#isRunning = true
     const { parking, clock } = this.#parts
-    while (this.#recorded.length + this.#fresh.length > 0 && !parking.isClosed) {
+    while (!parking.isClosed) {
       await quietly(() => turn())
       const next = this.#choose()
       if (next === null) {
@@ -62,6 +72,7 @@ export class Turns {
       next.deliver()
     }
     this.#isRunning = false
+    for (const deliver of this.#unanswered.splice(0)) deliver()
   }
 
   #queueOf(number: number | undefined): TinyQueue<Waiting> {

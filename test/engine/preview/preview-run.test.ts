@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { imagineRun } from '../../../src/app/preview/plan-event.ts'
@@ -5,8 +6,10 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../src/author/index.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { ManualClock } from '../../../src/core/time.ts'
+import { completed } from '../../../src/engine/preview/compose-answers.ts'
 import { previewPass } from '../../../src/engine/preview/preview-pass.ts'
 import { previewRun } from '../../../src/engine/preview/preview-run.ts'
+import type { AnswerStep } from '../../../src/engine/preview/previewed.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -127,6 +130,37 @@ test('recorded outcomes come in the order of the run, so that a race has the sam
   const run = await engine.advance(id, '5m')
   expect(run.output).toBe('"nap"')
   expect((await replayRecorded(engine.store, id, race)).end).toEqual({ kind: 'completed', output: '"nap"' })
+})
+
+test('a wait that has lost a race does not end the preview', async () => {
+  const race = define(async ({ step }) => {
+    const never = step.waitFor('never', { on: 'never', timeout: '1d' })
+    const winner = await Promise.race([never, step.sleep('nap', '5m').then(() => 'nap')])
+    return step.run('tell', () => winner)
+  })
+  const engine = createTestEngine()
+  await engine.start([race])
+  const { id } = await engine.run('tidy')
+  const run = await engine.advance(id, '5m')
+  expect(run.output).toBe('"nap"')
+  expect((await replayRecorded(engine.store, id, race)).end).toEqual({ kind: 'completed', output: '"nap"' })
+})
+
+test('a wait that nothing answers holds until an answer that takes time has come', async () => {
+  const workflow = define(({ step }) => {
+    const never = step.waitFor('never', { on: 'never', timeout: '1d' })
+    return Promise.race([never, step.run('slow', act('slow')).then((slow) => step.run('next', act(slow)))])
+  })
+  const answerStep: AnswerStep = async ({ kind, key }) => {
+    if (kind !== 'run') return null
+    await setTimeout(20)
+    return completed('recorded', JSON.stringify(key), 0)
+  }
+  const at = { createdAt: 0, receivedAt: 0, stream: 0, seq: 1, origin: 'webhook' } as const
+  const event = { ...at, id: 'evt_1', account: 'default', type: 'go', body: eventBody('evt_1') }
+  const claim = imagineRun(event, 'tidy', 0)
+  const { end } = await previewPass(previewParts(openTestStore()), { claim, workflow, answersFor: () => answerStep })
+  expect(end).toEqual({ kind: 'completed', output: '"next"' })
 })
 
 test('a failure of a step is given as it was, with its attempts', async () => {

@@ -109,4 +109,12 @@ describeStores((test) => {
     expect(await store.claimRuns('wrk_1', 2, NOW)).toMatchObject([{ workflow: 'other' }])
     expect(await store.listRuns({ limit: 100, status: 'waiting' })).toHaveLength(30)
   })
+
+  test('a claim that meets more runs of a paused workflow than it holds gives none of them', async ({ store }) => {
+    const workflows = Array.from({ length: 100 }, (_, n) => `verify_${n}`)
+    for (let n = 0; n < 6; n++) await store.saveDelivery(incoming(`evt_${n}`, { workflows, receivedAt: NOW }))
+    for (const workflow of workflows) await store.pauseWorkflow(workflow, NOW)
+    for (let claim = 0; claim < 3; claim++) expect(await store.claimRuns('wrk_1', 5, NOW)).toEqual([])
+    expect(await store.listRuns({ limit: 1_000, status: 'waiting' })).toHaveLength(600)
+  })
 })

@@ -7,7 +7,7 @@ import type { AnswerOf } from '../contract/routes.ts'
 /** How far back losses count as new. */
 const RECENT_MS = 7 * 24 * 60 * 60_000
 
-/** Findings that one look counts. */
+/** Findings that one look counts, of all storages or of one. */
 const FINDINGS = 10_000
 
 /** How the sweeps of a storage stand. */
@@ -20,9 +20,21 @@ export async function readSweepViews(
   const sweeps = await store.listSweeps()
   if (sweeps.length === 0) return []
   const states = ['missing', 'held', 'due', 'made', 'denied'] as const
-  const lost = await store.listFindings({ states, since: now - RECENT_MS, limit: FINDINGS })
-  const held = await store.listFindings({ states: ['held'], limit: FINDINGS })
+  const lost = await listFindings(store, sweeps, { states, since: now - RECENT_MS })
+  const held = await listFindings(store, sweeps, { states: ['held'] })
   return sweeps.map((sweep) => viewSweep(sweep, lost, held))
+}
+
+/** A storage that lost very many files hides no loss of another. */
+async function listFindings(
+  store: Pick<ReadStore, 'listFindings'>,
+  sweeps: readonly KeptSweep[],
+  query: Omit<Parameters<ReadStore['listFindings']>[0], 'limit'>,
+): Promise<FileFinding[]> {
+  const found = await store.listFindings({ ...query, limit: FINDINGS })
+  if (found.length < FINDINGS) return found
+  const ofOne = ({ account, storage }: KeptSweep) => store.listFindings({ ...query, account, storage, limit: FINDINGS })
+  return (await Promise.all(sweeps.map(ofOne))).flat()
 }
 
 function viewSweep(

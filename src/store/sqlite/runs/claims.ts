@@ -113,21 +113,25 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
     return due.length < limit ? [...due, ...(await this.#sql.ready.all(limit - due.length))] : due
   }
 
-  /** Holds runs of paused workflows until none is at the head of the queue, up to `MAX_HELD`. */
-  async #holdPaused(claimable: () => Promise<string[]>): Promise<void> {
+  /**
+   * Holds runs of paused workflows until none is at the head of the queue, up to `MAX_HELD`. False
+   * where some may be left there.
+   */
+  async #holdPaused(claimable: () => Promise<string[]>): Promise<boolean> {
     const paused = await this.parts.workflows.paused()
-    if (paused.size === 0) return
+    if (paused.size === 0) return true
     for (let held = 0; held < MAX_HELD; ) {
       const before = held
       for (const id of await claimable()) {
         if (paused.has((await this.#sql.workflowOf.get(id)) ?? '') && (await this.parts.workflows.hold(id))) held += 1
       }
-      if (held === before) return
+      if (held === before) return true
     }
+    return false
   }
 
   async #claimAll(claimable: () => Promise<string[]>, worker: string, now: number): Promise<ClaimedRun[]> {
-    await this.#holdPaused(claimable)
+    if (!(await this.#holdPaused(claimable))) return []
     const rows: ClaimRow[] = []
     for (const id of await claimable()) {
       await this.#sql.claim.run(worker, now, id)

@@ -175,8 +175,10 @@ export class StorageWatcher {
 
   /** Delays deletions seen before a known file arrived elsewhere: both may be one rename. */
   #holdBackRenamed(): void {
-    const arrivals = [...this.#unsettled.values()].filter((first) => !isGone(first) && this.#isKnown(first))
-    const seenAt = Math.max(...arrivals.map((first) => first.seenAt))
+    let seenAt = Number.NEGATIVE_INFINITY
+    for (const [path, first] of this.#unsettled) {
+      if (first.seenAt > seenAt && !isGone(first) && this.#isKnownElsewhere(path, first)) seenAt = first.seenAt
+    }
     for (const [path, first] of [...this.#unsettled]) {
       if (!isGone(first) || first.seenAt >= seenAt) continue
       this.#unsettled.delete(path)
@@ -184,8 +186,10 @@ export class StorageWatcher {
     }
   }
 
-  #isKnown({ text }: Sighting): boolean {
-    return this.#options.index.byIdentity(this.storage.name, identityIn(text)).length > 0
+  /** A file that is written in its own place comes from no other. */
+  #isKnownElsewhere(path: string, { text }: Sighting): boolean {
+    const known = this.#options.index.byIdentity(this.storage.name, identityIn(text))
+    return known.some((entry) => entry.path !== path)
   }
 
   #confirm(path: string, first: Sighting): void {

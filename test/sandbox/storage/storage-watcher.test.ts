@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { toWireError } from '../../../src/sandbox/http/api-error.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts'
 import { findReadFault } from '../../../src/sandbox/storage/fingerprint.ts'
@@ -54,6 +54,23 @@ test('a file still being written emits one event when it is complete', async ({ 
   expect(await eventsAtRest(sandbox)).toEqual(['file.created /copy.bin'])
   const [copy] = sandbox.events.list().filter(({ data }) => (data.file as { name: string }).name === 'copy.bin')
   expect(copy?.data).toMatchObject({ file: { size: 37 } })
+})
+
+test('files that are written without end hold back no deletion of another', async ({ sandbox }) => {
+  const storage = sandbox.storage('storage_a')
+  await storage.put('/removed.txt', 'x')
+  const write = async (name: string) => {
+    await storage.put(name, 'start')
+    const writing = setInterval(() => appendFileSync(join(storage.dir, name), 'more'), 5)
+    onTestFinished(() => clearInterval(writing))
+  }
+  for (let n = 0; n < 5; n++) {
+    await write(`/growing-${n}.log`)
+    // Each is looked at in its turn.
+    await new Promise((resolve) => setTimeout(resolve, 23))
+  }
+  rmSync(join(storage.dir, 'removed.txt'))
+  await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toContain('file.deleted /removed.txt')
 })
 
 test('short-lived files, temporary names and links emit nothing', async ({ sandbox }) => {

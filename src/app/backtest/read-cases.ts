@@ -171,10 +171,7 @@ async function readCase(
   }
 }
 
-type Reads = Pick<
-  ReadStore,
-  'listEffects' | 'findApproval' | 'findEvents' | 'findInvoked' | 'findQuestion' | 'readRecordings'
->
+type Reads = Pick<ReadStore, 'listEffects' | 'findApproval' | 'findEvents' | 'findQuestion' | 'readRecordings'>
 
 /** Most rows of the ledger that are read of one run. */
 const MAX_ROWS = 20_000
@@ -187,7 +184,7 @@ async function readRequests(store: Reads, { run, steps }: Pick<Recording, 'run' 
   const others = steps.filter(({ kind }) => CONTENTS[kind] !== undefined)
   const read = others.map(async (step): Promise<Request[]> => {
     const content = (await CONTENTS[step.kind]?.(store, run, step)) ?? null
-    return content === null ? [] : [{ step: step.key, content }]
+    return content === null ? [] : [{ step: step.key, ...content }]
   })
   const contents = await Promise.all(read)
   const own = rows.filter(({ step }) => acts.has(step ?? ''))
@@ -207,29 +204,29 @@ async function readHeldBys(store: Reads, rows: readonly EffectRecord[]): Promise
   return new Map(found.flatMap((each) => (each?.kind === 'guard' ? [[each.id, readHeldBy(each.why, false)]] : [])))
 }
 
-/** Reads the content of a step as JSON text; null where retention has taken it. */
+/** Reads what a step was asked to do; null where retention has taken it. */
 type ReadContent = (
   store: Reads,
   run: Pick<Recording['run'], 'id' | 'account'>,
   step: Checkpoint,
-) => Promise<string | null>
+) => Promise<Pick<Request, 'content' | 'target'> | null>
 
 const CONTENTS: Partial<Record<Checkpoint['kind'], ReadContent>> = {
   async approve(store, { id }, { key, target, startedAt }) {
     const question = (await store.findQuestion(id, key, startedAt))?.question
-    return question ? JSON.stringify({ ask: target, show: question.show }) : null
+    return question ? { content: JSON.stringify({ ask: target, show: question.show }) } : null
   },
   async send(store, { account }, { output }) {
     const sent = output === null ? null : parseJson(output)
     if (!isPlainObject(sent) || typeof sent.id !== 'string') return null
     const event = (await store.findEvents(sent.id)).find((each) => each.account === account)
-    return event === undefined || event.body === '' ? null : JSON.stringify(JSON.parse(event.body).data)
+    return event === undefined || event.body === '' ? null : { content: JSON.stringify(JSON.parse(event.body).data) }
   },
-  async invoke(store, { id }, { key }) {
-    const child = await store.findInvoked(id, key)
-    // The newest run of a chain has the input of its last link.
-    if (child === null || child.originRun !== null) return null
-    const [recording] = await store.readRecordings([child.id])
-    return recording?.claim.cause.kind === 'call' ? recording.claim.cause.input : null
+  // The first run of a chain has the input that the step gave.
+  async invoke(store, _run, { target: child }) {
+    const [recording] = child === null ? [] : await store.readRecordings([child])
+    if (recording === undefined) return null
+    const { workflow: target, cause } = recording.claim
+    return cause.kind === 'call' ? { target, content: cause.input } : { target }
   },
 }

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { readCases, readPage } from '../../../src/app/backtest/read-cases.ts'
+import { callable, defineWorkflow } from '../../../src/author/index.ts'
 import { arrive, askAdmission, batch } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { eventBody, incoming, NOW } from '../../support/fixtures.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
+import { define } from '../../support/workflows.ts'
 
 test('a batch is previewed once, with its grouping, and a body that retention has taken is told apart', async () => {
   const store = openTestStore()
@@ -35,4 +39,15 @@ test('of the runs of one type, the newest or a sample are chosen, however many o
   expect(await choose({ type: 'transfer.failed' })).toBe(3)
   expect(await choose({ type: 'transfer.failed', limit: 2 })).toBe(2)
   expect(await choose({ type: 'transfer.failed', sample: 2 })).toBe(2)
+})
+
+test('a recorded invoke is told by the workflow and the input, not by its run', async () => {
+  const child = defineWorkflow({ id: 'child', on: callable(z.object({ n: z.number() })), run: ({ input }) => input.n })
+  const parent = define('parent', { on: '*' }, ({ step }) => step.invoke('count', child, { n: 7 }))
+  const engine = createTestEngine()
+  await engine.start([parent, child])
+  const { id } = await engine.run('parent')
+  await engine.advance(id, '1m')
+  const { cases } = await readPage(engine.store, [id])
+  expect(cases[0]?.side.deeds).toMatchObject([{ class: 'invoke', target: 'child', content: '{"n":7}' }])
 })

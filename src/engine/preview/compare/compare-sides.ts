@@ -71,7 +71,7 @@ type Pair = [old: Deed | undefined, fresh: Deed | undefined]
 
 /** Pairs effects by what they are and act on; those of one identity by their steps. */
 function pairDeeds(before: readonly Deed[], after: readonly Deed[]): Pair[] {
-  const identityOf = (deed: Deed) => JSON.stringify([deed.class, deed.operation, targetOf(deed)])
+  const identityOf = (deed: Deed) => JSON.stringify([deed.class, deed.operation, identifyTarget(deed)])
   const [olds, news] = [Map.groupBy(before, identityOf), Map.groupBy(after, identityOf)]
   return [...new Set([...olds.keys(), ...news.keys()])].flatMap((identity) => {
     return pair(olds.get(identity) ?? [], news.get(identity) ?? [])
@@ -106,6 +106,7 @@ function compareDeed(old: Deed | undefined, fresh: Deed | undefined): Change[] {
   }
   if (!old || !fresh) return [{ sign: old ? '-' : '+', ...about, from: null, to: null }]
   return [
+    ...compareInvoked(old, fresh),
     ...compareParts('expect', old.expect, fresh.expect),
     ...compareParts(CONTENTS[deed.class] ?? 'data', old.content, fresh.content),
   ].map((part) => ({ sign: '~' as const, ...about, ...part }))
@@ -195,6 +196,15 @@ export function differencesOf(verdict: Comparison, sample: Sample): Differences 
 /** The words of a question are its content: they may name a file, so each run has its own. */
 function targetOf({ class: kind, target }: Deed): string | null {
   return kind === 'approve' ? null : target
+}
+
+/** What a step invokes is compared apart, as a record may have lost it. */
+function identifyTarget(deed: Deed): string | null {
+  return deed.class === 'invoke' ? null : targetOf(deed)
+}
+
+function compareInvoked({ class: kind, target: from }: Deed, { target: to }: Deed): { from: string; to: string }[] {
+  return kind !== 'invoke' || from === null || to === null || from === to ? [] : [{ from, to }]
 }
 
 /** The storage of a file; of anything else the target, without what tells one from another. */

@@ -9,6 +9,8 @@ import { readHeldBy } from './held.ts'
 /** The facts about an effect beyond the row of its step. */
 export interface Request {
   step: string
+  /** The workflow that it invokes; undefined: not known, or another step. */
+  target?: string
   /** JSON text of the state that its author required; undefined: not known. */
   expect?: string | null
   /** JSON text; undefined: not known. */
@@ -52,8 +54,10 @@ export function readAsked({ step, asked, expect, approval, bytes }: AskedRow): R
 function describeStep({ key, kind, effect, target, error }: Checkpoint, request: Request | undefined): Deed[] {
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
-  const { expect, content, bytes = null, heldBy = readRefusal(error) } = request ?? {}
-  return [{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes, expect, content, heldBy }]
+  // The journal names the run, which is another one each time.
+  const own = kindOf === 'invoke' ? null : target
+  const { target: asked = own, expect, content, bytes = null, heldBy = readRefusal(error) } = request ?? {}
+  return [{ step: key, class: kindOf, operation: stepNameOf(key), target: asked, bytes, expect, content, heldBy }]
 }
 
 /** Names the limit of an effect that never began: people denied it, or the limit refuses it. */

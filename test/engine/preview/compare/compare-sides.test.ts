@@ -40,6 +40,21 @@ test('another file is another delete, even where the count is the same', () => {
   ])
 })
 
+test('a recorded invoke is compared by its workflow and input, where they are known', () => {
+  const run = { status: 'completed', error: null, reason: null, continuedBy: null } as never
+  const steps = [checkpoint('count', { kind: 'invoke', effect: 'write', target: 'run_7' })]
+  const content = '{"n":1}'
+  const fresh = side([note({ step: 'count', class: 'invoke', operation: 'count', target: 'count-lines', content })])
+  const compare = (request: object) =>
+    texts(sideOfRecording({ run, steps }, [{ step: 'count', ...request }], null), fresh)
+  expect(compare({ target: 'count-lines', content })).toBe('same')
+  expect(compare({})).toBe('same')
+  expect(compare({ target: 'count-words', content })).toEqual(['~ invoke count count-lines count-words → count-lines'])
+  expect(compare({ target: 'count-lines', content: '{"n":2}' })).toEqual([
+    '~ invoke count count-lines `data` → other `data`: n',
+  ])
+})
+
 test('the URL of a hook is that of its preview, also where the record masks it', () => {
   const address = `https://upshot.example.com/callbacks/${'0'.repeat(26)}`
   const [url, masked] = [address + '1'.repeat(32), `${address}…`]

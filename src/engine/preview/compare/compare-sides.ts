@@ -198,7 +198,7 @@ function targetOf({ class: kind, target }: Deed): string | null {
   return kind === 'approve' ? null : target
 }
 
-/** What a step invokes is compared apart, as a record may have lost it. */
+/** An invoked workflow is compared apart, as a record may have lost its name. */
 function identifyTarget(deed: Deed): string | null {
   return deed.class === 'invoke' ? null : targetOf(deed)
 }

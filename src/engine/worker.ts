@@ -7,7 +7,7 @@ import { type ClaimedRun, listClaimedOnArrival } from '../core/runs/claim.ts'
 import { HEARTBEAT_MS } from '../core/runs/lease.ts'
 import type { DeliveryIntake } from '../core/store/store.ts'
 import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
-import { markFailover, parkBrokenPass } from './claim/broken-pass.ts'
+import { giveBackDropped, markFailover, parkBrokenPass } from './claim/broken-pass.ts'
 import { type Arrivals, ClaimOnArrival, claimFor } from './claim/claim-on-arrival.ts'
 import { Recovery } from './claim/recovery.ts'
 import { reportOwnWork } from './claim/report-own-work.ts'
@@ -249,7 +249,10 @@ export class Worker implements DeliveryIntake {
     if (['failed', 'expired'].includes(settled.kind) && this.#passes.hasInvoked) this.endPass(run.lease.runId)
     const tags = executed?.tags.all ?? run.tags ?? {}
     const notice = describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0, tags })
-    publish(await markFailover(notice, run.lease, { store, signal: this.#stopping.signal }))
+    const marked = await markFailover(notice, run.lease, { store, signal: this.#stopping.signal })
+    publish(marked)
+    if (marked.kind !== 'run.lost' || !marked.failover) return
+    void giveBackDropped(run.lease, pass.parking, store).then(() => this.wake())
   }
 
   /** A worker claims a run without its module only where no worker at work has it. */

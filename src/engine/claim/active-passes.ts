@@ -199,10 +199,13 @@ export class ActivePasses {
     for (const { still } of this.#passes.values()) still.look(this.#parts.clock)
     await this.endLostPasses(() => store.listLeases(worker))
     const held = await store.listLeases(worker)
-    for (const lease of this.#forgotten.find(held, { atWork: this.runIds, now: this.#parts.clock.now() })) {
+    const forgotten = this.#forgotten.find(held, { atWork: this.runIds, now: this.#parts.clock.now() })
+    // At once: each waits for the writes of the runs that are at work again.
+    const giveBack = async (lease: Held) => {
       await store.releaseRun({ ...lease, worker })
       publish({ kind: 'lease.given_back', run: lease.runId })
     }
+    await Promise.all(forgotten.map(giveBack))
   }
 
   /**

@@ -5,6 +5,7 @@ import type { Lease } from '../../core/runs/lease.ts'
 import type { Store } from '../../core/store/store.ts'
 import { waitUntil } from '../../core/time.ts'
 import { asLost, describeOutcome } from '../execute/settle-run.ts'
+import type { Parking } from '../pass/parking.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 /** How long a run waits after its pass broke, and how often we try to write that. */
@@ -44,4 +45,21 @@ export async function markFailover(
   if (notice.kind !== 'run.lost' || era === undefined || signal.aborted) return notice
   const leases = await store.listLeases(worker).catch(() => [])
   return leases.some((lease) => lease.era !== era) ? { ...notice, failover: true } : notice
+}
+
+/**
+ * Gives back the run of a pass that a failover dropped, once no step of that pass is at work. Does
+ * nothing where the worker no longer holds it. Where it fails or takes long, `ForgottenLeases` does
+ * the same.
+ */
+export async function giveBackDropped(
+  { runId, fence, worker }: Lease,
+  parking: Pick<Parking, 'idle'>,
+  store: Pick<Store, 'listLeases' | 'releaseRun'>,
+): Promise<void> {
+  const leases = await store.listLeases(worker).catch(() => [])
+  const held = leases.find((lease) => lease.runId === runId && lease.fence === fence)
+  if (!held) return
+  await parking.idle()
+  await store.releaseRun({ ...held, worker }).catch(() => {})
 }

@@ -74,7 +74,8 @@ test('a commit whose answer was lost is not called done before the standby has i
   expect(isDone).toBe(false)
   process.kill(receiver, 'SIGCONT')
   await stop
-  expect(await storedIn(standby, 'SELECT name AS id FROM upshot.effect_stop')).toEqual([''])
+  // The standby has it on disk, and replays it a moment later.
+  await expect.poll(() => storedIn(standby, 'SELECT name AS id FROM upshot.effect_stop')).toEqual([''])
 })
 
 test('a failover to a standby that lags loses what it lacks: the guide says so', async () => {
@@ -108,7 +109,7 @@ function stuckOnce() {
   return { workflow, started: started.promise, release: latch.resolve }
 }
 
-test('a pass of before a failover is dropped and counted, and its run is given back and begins again', async () => {
+test('a pass of before a failover is dropped and counted, and its run begins again at once', async () => {
   const { primary, standby } = await startPair()
   await execute(primary, `ALTER SYSTEM SET synchronous_standby_names = 'standby'`, 'SELECT pg_reload_conf()')
   const store = await openOn(primary, standby)
@@ -131,15 +132,8 @@ test('a pass of before a failover is dropped and counted, and its run is given b
   const completed = engine.notices.once('run.completed')
   release()
   expect(await lost).toMatchObject({ run, failover: true })
-  let isDone = false
-  void completed.then(() => {
-    isDone = true
-  })
-  while (!isDone) {
-    engine.clock.advance('5s')
-    await store.listStops()
-  }
-  expect(engine.heard).toContainEqual({ kind: 'lease.given_back', run })
-  expect(await counts()).toEqual({ dropped: 1, givenBack: 1, lost: 0 })
+  // The clock stands still: no look at the leases gives it back.
+  await completed
+  expect(await counts()).toEqual({ dropped: 1, givenBack: 0, lost: 0 })
   expect(await store.findRun(run)).toMatchObject({ status: 'completed' })
 })

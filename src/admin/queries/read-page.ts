@@ -5,26 +5,28 @@ import { isoTime } from '../../core/time.ts'
 interface Asked {
   query: { limit: number; after?: string | undefined }
   signal: AbortSignal
+  /** The positions that the slices of this list give. */
+  position: RegExp
 }
 
 /** Rows of one slice: an answer exceeds its time by one slice at most. */
 const ROWS = 2_000
 
-/** A position that slices give: an id, or a number. */
-const POSITION = /^\w{1,100}$/
+/** A position among events: a number in SQLite, and moment, stream and number in PostgreSQL. */
+export const EVENT_POSITION = /^\d{1,16}(\.\d{1,16}){0,2}$/
 
 /**
  * One page of a search: full, complete, or as far as 250 ms reach. It ends when the asker is gone.
  */
 export async function readPage<Row, Item>(
-  { query, signal }: Asked,
+  { query, signal, position }: Asked,
   read: (slice: SearchSlice) => Promise<SearchPart<Row>>,
   describe: (rows: Row[]) => Promise<Item[]> | Item[],
 ) {
   const page = await searchPage(read, {
     limit: query.limit,
     rows: ROWS,
-    after: decodePosition(query.after, POSITION) ?? null,
+    after: decodePosition(query.after, position) ?? null,
     mayGoOn: () => !signal.aborted,
     now: () => performance.now(),
   })

@@ -17,7 +17,7 @@ import type { Caller } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { findEvent } from '../queries/find-event.ts'
-import { readPage } from '../queries/read-page.ts'
+import { EVENT_POSITION, readPage } from '../queries/read-page.ts'
 import { given, parseSearch, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
 import { requireEndpoint, requireWorkflow } from '../queries/require-row.ts'
@@ -85,7 +85,7 @@ function eventReads({ store, surroundings, openLists }: ResourceParts): Handlers
       const search = readSearch(query, caller, now)
       const lists = await openLists()
       return readPage(
-        { query, signal },
+        { query, signal, position: EVENT_POSITION },
         (slice) => lists.searchEvents(search, slice),
         (events) => events.map((event) => describeEvent(event, caller)),
       )

@@ -35,7 +35,7 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
       const lists = await openLists()
       const filter = await readRunFilter(store, query, { now, caller })
       return readPage(
-        { query, signal },
+        { query, signal, position: /^run_\w{1,100}$/ },
         (slice) => lists.searchRuns(filter, slice),
         (runs) => describeRuns(lists, runs, caller),
       )

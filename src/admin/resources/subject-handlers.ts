@@ -2,7 +2,7 @@ import type { EffectRecord } from '../../core/safety/effect.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { SUBJECT_ROUTES } from '../contract/resources/subjects.ts'
 import type { Handlers } from '../perform/handler.ts'
-import { readPage } from '../queries/read-page.ts'
+import { EVENT_POSITION, readPage } from '../queries/read-page.ts'
 import { describeEffect, describeEvent, describeRuns } from '../views/run-view.ts'
 import type { ResourceParts } from './parts.ts'
 
@@ -15,7 +15,7 @@ export function subjectHandlers({ store }: ResourceParts): Handlers<keyof typeof
   return {
     async 'GET /subjects/:subject'({ params: { subject }, query, signal, caller }) {
       const page = await readPage(
-        { query, signal },
+        { query, signal, position: EVENT_POSITION },
         (slice) => store.searchEvents({ subject }, slice),
         (events) =>
           Promise.all(

@@ -38,7 +38,7 @@ function effectReads(parts: ResourceParts): Handlers<Exclude<EffectRoute, Effect
       const filter = await readFilter(store, query, { caller, now })
       const lists = await openLists()
       const page = await readPage(
-        { query, signal },
+        { query, signal, position: /^\d{1,16}_\d{1,16}$/ },
         (slice) => lists.searchEffects(filter, slice),
         (rows) => rows.map((row) => describeEffect(row, caller)),
       )

@@ -83,7 +83,7 @@ const LISTED = {
     'countRuns',
   ],
   processes: ['listProcesses'],
-  bulks: ['findBulk', 'listBulks', 'listBulkRefusals'],
+  bulks: ['findBulk', 'listBulks', 'listEndedBulks', 'listBulkRefusals'],
   textSearch: ['listTextTables', 'findTexts'],
   pruneCounts: ['countPrunable'],
 } as const satisfies Members<Tables>

@@ -194,6 +194,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listProcesses: [[]],
   findBulk: [['opr_1']],
   listBulks: [[{ limit: 20 }]],
+  listEndedBulks: [[{ since: N - 100, until: N, limit: 20 }]],
   listBulkRefusals: [['opr_1']],
 }
 

@@ -164,10 +164,10 @@ test('a claim reads runs in index order, without sorting', () => {
 
 test('no statement of a run sorts anything but its own steps', () => {
   const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
-  // Few endpoints, event types, stops and votes, and the events of one subject in one block. A
-  // count by verdict, and lists of unfinished runs.
+  // Few endpoints, event types, stops and votes. The operations that have just ended, and the
+  // events of one subject in one block. A count by verdict, and lists of unfinished runs.
   const isUnfinished = (sql: string) => sql.includes('(SELECT run_id AS id FROM work WHERE status =')
-  const small = /FROM (endpoint|unmatched_tally|effect_stop)|json_each|approval/
+  const small = /FROM (endpoint|unmatched_tally|effect_stop|bulk)|json_each|approval/
   const counts = /GROUP BY (verdict|endpoint_id|workflow|stream)/
   const isSmall = (sql: string) => small.test(sql) || counts.test(sql)
   expect(sorted.filter((sql) => !isSmall(sql) && !isUnfinished(sql)).toSorted()).toEqual([

@@ -24,6 +24,7 @@ const THREADED = [
   'listDeliveriesOf',
   'listDeliveryHours',
   'listEffects',
+  'listEndedBulks',
   'listEventsOf',
   'listRunHours',
   'listRuns',

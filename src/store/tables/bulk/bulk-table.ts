@@ -23,6 +23,15 @@ const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
 /** Operations of one slice of a prune: each may have a thousand refusals. */
 const MAX_PRUNED = 4
 
+/** The end of one that took longer is not found by its moment. */
+const MAX_BULK_MS = 90 * 86_400_000
+
+interface EndedBulks {
+  since: number
+  until: number
+  limit: number
+}
+
 const NOTHING: BulkCount = { total: 0, runs: 0, first: [] }
 
 /** Operations on many runs or events. A cursor moves in the commit of the slice that it passes. */
@@ -40,6 +49,9 @@ export class BulkTable extends Table {
   // Index: primary key, from here on.
   readonly #list = this.db.prepare<[string, number], BulkRow>(
     `SELECT ${COLUMNS} FROM bulk WHERE id < ? ORDER BY id DESC LIMIT ?`,
+  )
+  readonly #ended = this.db.prepare<[string, number, number, number], BulkRow>(
+    `SELECT ${COLUMNS} FROM bulk WHERE id >= ? AND ended_at > ? AND ended_at <= ? ORDER BY ended_at, id LIMIT ?`,
   )
   readonly #move = this.db.prepare<Move>(
     `UPDATE bulk SET status = @status, count = @count, cursor = @next, seen_at = @now, ended_at = @endedAt
@@ -72,6 +84,11 @@ export class BulkTable extends Table {
   /** Newest first; `before`: the id of the last one of the page before. */
   async listBulks({ limit, before = '~' }: { limit: number; before?: string }): Promise<BulkOperation[]> {
     return (await this.#list.all(before, limit)).map(readBulk)
+  }
+
+  /** Those that ended after `since` and by `until`, in that order. None that was begun long ago. */
+  async listEndedBulks({ since, until, limit }: EndedBulks): Promise<BulkOperation[]> {
+    return (await this.#ended.all(firstId('opr', since - MAX_BULK_MS), since, until, limit)).map(readBulk)
   }
 
   /** The first thousand, in their order. */

@@ -110,11 +110,10 @@ export class GateTable extends Table {
 
   /** Locks the gates of runs in line to the end of the transaction, in the order of the line. */
   async lockGatesOf(...runIds: string[]): Promise<void> {
-    const gates: GateKey[] = []
-    for (const runId of runIds) {
-      const row = await this.#runs.findInLine.get(runId)
-      if (row) for (const { name, key } of JSON.parse(row.gates) as Gate[]) gates.push([row.workflow, name, key])
-    }
+    const lines = await this.#runs.listLines.all(runIds)
+    const gates = lines.flatMap(({ workflow, gates }) =>
+      (JSON.parse(gates) as Gate[]).map(({ name, key }): GateKey => [workflow, name, key]),
+    )
     for (const at of gates.sort(byLine)) await this.#lock(at)
   }
 
@@ -334,6 +333,10 @@ function prepareRuns(db: Connection) {
   return {
     findInLine: db.prepare<[string], { workflow: string; priority: number; gates: string }>(
       `SELECT workflow, -rank AS priority, gates FROM work WHERE ${isInLine}`,
+    ),
+    listLines: db.prepare<[string[]], { workflow: string; gates: string }>(
+      `SELECT DISTINCT workflow, gates FROM work
+       WHERE ${db.sql.isOneOf('run_id', 'text')} AND status = 'waiting' AND gate_state = 'in_line'`,
     ),
     wake: db.prepare(`UPDATE work SET due_at = ?, reason = ? WHERE ${isInLine}`),
     // Where nobody knows the moment yet, the run asks, and gets one.

@@ -35,7 +35,10 @@ test('a process whose session was lost calls nobody dead for ten seconds: others
   // Holds a session, as the process of a worker does.
   await one.startWorker('wrk_2', NOW)
   await session.query('INSERT INTO worker (id, started_at, seen_at) VALUES ($1, 0, 0)', [WORKER])
-  const holder = async () => (await session.query(`SELECT pid FROM pg_locks WHERE locktype = 'advisory'`)).rows[0]?.pid
+  // Other tests hold locks in databases of their own.
+  const locks = `SELECT pid FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+    WHERE locktype = 'advisory' AND datname = current_database()`
+  const holder = async () => (await session.query(locks)).rows[0]?.pid
   const before = await holder()
   await session.query('SELECT pg_terminate_backend($1)', [before])
   const lostAt = performance.now()

@@ -131,7 +131,6 @@ function begin({ settings, store, readFiles = refuseFiles, ...parts }: IsolatedP
     entry: besides(import.meta.url, 'isolated-main'),
     execArgv: [
       ...NO_REACH,
-      '--allow-worker',
       // A small young generation saves 100 MB.
       '--max-semi-space-size=8',
       ...importFirst(besides(import.meta.url, 'hooks/isolation-hooks')),

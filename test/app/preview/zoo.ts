@@ -102,7 +102,7 @@ const OUTSIDE: Animal[] = [
   {
     name: 'module.register',
     code: `module.register('data:text/javascript,await fetch("' + U + '").catch(() => {})')`,
-    call: 'module.register',
+    call: 'worker thread',
   },
   file('writeFileSync', 'fs.writeFileSync(D + "/new", "x")'),
   file('writeFile', 'await fs.promises.writeFile(D + "/new", "x")'),

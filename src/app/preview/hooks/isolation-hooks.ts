@@ -1,19 +1,17 @@
 import crypto, { createHash } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import inspector from 'node:inspector'
-import module, { syncBuiltinESMExports } from 'node:module'
+import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import sqlite from 'node:sqlite'
-import threads from 'node:worker_threads'
 import { formatUuid } from '../../../core/ids.ts'
 import { findUndeclared } from '../../../engine/pass/outside/undeclared.ts'
 import { currentPass, stepAtWork } from '../../../engine/pass/scope.ts'
-import { endWithParent } from '../child/end-with-parent.ts'
 import { hookNetwork } from './hook-network.ts'
 import { ask, note, noteRefusal, refuse, replace, takeRefused, trustReads } from './refusals.ts'
 
 // Loaded before all other code of an isolated process. Node's permission model refuses files,
-// processes and addons. These hooks refuse threads, and the ways out that it does not know.
+// processes, threads and addons; these hooks refuse the ways out that it does not know.
 
 /** Ways out of this process that the permission model of Node leaves open. */
 function hookProcess(): void {
@@ -33,18 +31,6 @@ function hookProcess(): void {
   refuse(inspector, ['open'], 'inspector.')
   // A session reads the variables of any function, so it would find what the hooks have replaced.
   refuse(inspector.Session.prototype, ['connect', 'connectToMainThread'], 'inspector.Session.')
-}
-
-/** Threads are open to this process for the one that watches its parent. */
-function hookThreads(): void {
-  class RefusedWorker {
-    constructor() {
-      ask('worker thread')
-    }
-  }
-  replace(threads, 'Worker', () => RefusedWorker as never)
-  // Its hooks run on a thread that has none of ours.
-  refuse(module, ['register'], 'module.')
 }
 
 type Authorize = Parameters<sqlite.DatabaseSync['setAuthorizer']>[0]
@@ -83,6 +69,7 @@ function hookDatabases(): void {
 const RIGHTS = {
   fs: 'file write',
   child: 'child process',
+  worker: 'worker thread',
   inspector: 'inspector',
   wasi: 'WASI',
 }
@@ -144,10 +131,8 @@ export const isolationHooks = {
   trustReads,
 }
 
-endWithParent()
 hookNetwork()
 hookProcess()
-hookThreads()
 hookDatabases()
 noteRefusals()
 replaceTimeAndChance()

@@ -8,7 +8,7 @@ import { PageHead } from '../../parts/page.tsx'
 import { hrefOfEvent, RunLink, Status } from '../../parts/text.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
-import { shellWord } from '../../words/format.ts'
+import { commandOf, shellWord } from '../../words/format.ts'
 
 type History = AnswerOf<'GET /subjects/:subject'>
 type Item = History['items'][number]
@@ -33,11 +33,13 @@ function Found({ subject }: { subject: string }) {
   const params = { subject }
   const found = useList('GET /subjects/:subject', { params, query: {} })
   const effects = found.data?.pages[0]?.effects ?? []
-  const command = subject.startsWith('/') ? 'upshot events list --path' : 'upshot effects of'
+  const command = subject.startsWith('/')
+    ? commandOf('upshot events list', { path: subject }, ['path'])
+    : `upshot effects of ${shellWord(subject)}`
   return (
     <div className="stack">
       <PageHead title={subject} above={[['/events', 'Events']]}>
-        <CopyAs cli={`${command} ${shellWord(subject)}`} to="GET /subjects/:subject" input={{ params }} />
+        <CopyAs cli={command} to="GET /subjects/:subject" input={{ params }} />
       </PageHead>
       <List of={found} empty={effects.length === 0 ? <NoHistory /> : <TimeLine items={[]} effects={effects} />}>
         {(items) => <TimeLine items={items} effects={effects} />}

@@ -44,7 +44,7 @@ async function tryFive(engine: TestEngine, aloneMs?: number) {
   return worker
 }
 
-test('a suspect is alone for ten seconds, and then as many begin as before', async ({ engine }) => {
+test('a suspect is alone for ten seconds, and then as many begin as were found harmless', async ({ engine }) => {
   const worker = await tryFive(engine)
   engine.clock.advance('9s')
   worker.wake()
@@ -55,6 +55,19 @@ test('a suspect is alone for ten seconds, and then as many begin as before', asy
     await expect.poll(() => worker.atWork).toHaveLength(atWork)
     engine.clock.advance('10s')
   }
+})
+
+test('a suspect whose pass ends at once vouches for no other', async ({ engine }) => {
+  const events = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  const ids = await Promise.all(events.map((event) => queueRun(engine.store, event, event < 'f' ? 'quick' : 'hang')))
+  await engine.store.startWorker('wrk_dead', NOW)
+  await engine.store.claimRuns('wrk_dead', ids.length, NOW)
+  await engine.store.endWorker('wrk_dead')
+  const { workflow, started } = hang('hang')
+  const worker = await engine.start([define('quick', () => null), workflow], { suspects: 'only', drainMs: 0 })
+  await started
+  await expect.poll(() => engine.store.listRuns({ limit: 9, status: 'completed' })).toHaveLength(5)
+  expect(worker.atWork).toEqual([ids[5]])
 })
 
 test('suspects that died together begin one after the other', async ({ engine }) => {

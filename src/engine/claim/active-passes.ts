@@ -54,7 +54,8 @@ export class ActivePasses {
   readonly #cache: PassCache
   readonly #forgotten = new ForgottenLeases()
   #admissionPasses = 0
-  #begun = 0
+  /** Suspects that were at work for long enough to be thought harmless. */
+  readonly #tried = new Set<string>()
   /** Passes in the worker slot of a run whose slot at a gate went to theirs. */
   #handedOn = 0
   #isDraining = false
@@ -87,13 +88,16 @@ export class ActivePasses {
   }
 
   /**
-   * How many suspects may begin: none while one has begun just now, and then as many as before. The
-   * first is alone. So are all of them, one after the other, once several have died together.
+   * How many suspects may begin: none while one has begun just now, and then as many as were found
+   * harmless. So the first is alone, and so is each once several have died together.
    */
   mayTry(now: number): number {
     const { aloneMs = ALONE_MS } = this.#parts
-    if (this.#passes.values().some(({ beganAt }) => Math.abs(now - beganAt) < aloneMs)) return 0
-    return aloneMs > ALONE_MS ? 1 : Math.max(this.#begun, 1)
+    for (const { lease, beganAt } of this.#passes.values()) {
+      if (Math.abs(now - beganAt) < aloneMs) return 0
+      this.#tried.add(lease.runId)
+    }
+    return aloneMs > ALONE_MS ? 1 : Math.max(this.#tried.size, 1)
   }
 
   /** Begins a pass in the slot of another one, which ends. A stopping worker releases the run. */
@@ -107,7 +111,6 @@ export class ActivePasses {
     const { lease } = run
     const { runId } = lease
     this.#parts.counts.noteClaim()
-    this.#begun += 1
     const before = this.#passes.get(runId)
     const admissionPasses = claim.hasSlot ? 0 : 1
     let isReleased = false

@@ -83,7 +83,7 @@ export interface WorkerParts {
    * them; `only`: this is one. Default `when_idle`: one while no other run is at work.
    */
   suspects?: 'never' | 'only' | 'when_idle'
-  /** With `only`: how long a suspect is at work before another begins beside it. Default 10 s. */
+  /** With `only`: how long a suspect is alone before others begin beside it. Default 10 s. */
   aloneMs?: number
   /** True once the process that this one serves is gone: no step begins then. Default: never. */
   isOrphan?: () => boolean

@@ -60,7 +60,7 @@ export function decideBlame<Run extends Suspect>(
   })
 }
 
-/** How long a suspect is alone after a death there: for longer if it may have been of several. */
+/** How long a suspect is alone after a death: for longer where several may be to blame for it. */
 export function planAlone(
   aloneMs: number,
   { runs, guilty }: { runs: readonly unknown[]; guilty: readonly string[] },

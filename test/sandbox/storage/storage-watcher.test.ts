@@ -59,16 +59,21 @@ test('a file still being written emits one event when it is complete', async ({ 
 test('files that are written without end hold back no deletion of another', async ({ sandbox }) => {
   const storage = sandbox.storage('storage_a')
   await storage.put('/removed.txt', 'x')
+  /** Writes to a file until the test ends; resolves once it has grown a little. */
   const write = async (name: string) => {
     await storage.put(name, 'start')
-    const writing = setInterval(() => appendFileSync(join(storage.dir, name), 'more'), 5)
+    const grown = Promise.withResolvers<void>()
+    let writes = 0
+    const writing = setInterval(() => {
+      appendFileSync(join(storage.dir, name), 'more')
+      writes += 1
+      if (writes === 4) grown.resolve()
+    }, 5)
     onTestFinished(() => clearInterval(writing))
+    return grown.promise
   }
-  for (let n = 0; n < 5; n++) {
-    await write(`/growing-${n}.log`)
-    // Each is looked at in its turn.
-    await new Promise((resolve) => setTimeout(resolve, 23))
-  }
+  // One after the other, so that each is looked at in its turn.
+  for (let n = 0; n < 5; n++) await write(`/growing-${n}.log`)
   rmSync(join(storage.dir, 'removed.txt'))
   await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toContain('file.deleted /removed.txt')
 })

@@ -4,7 +4,11 @@ import { shortId } from '../words/format.ts'
 import { type Look as Looks, lookOf } from '../words/states.ts'
 
 export const hrefOfRun = ({ id }: { id: string }) => `/runs/${id}`
-export const hrefOfEvent = ({ id }: { id: string }) => `/events/${encodeURIComponent(id)}`
+/** Several accounts may have an event of this id. `page`: one below that of the event. */
+export function hrefOfEvent({ id, account }: { id: string; account?: string | null | undefined }, page = ''): string {
+  const query = account == null ? '' : `?account=${encodeURIComponent(account)}`
+  return `/events/${encodeURIComponent(id)}${page}${query}`
+}
 export const hrefOfWorkflow = (id: string) => `/workflows/${encodeURIComponent(id)}`
 /** The address of the history of a file, a path or a transfer. */
 export const historyOf = (subject: string) => `/history?of=${encodeURIComponent(subject)}`
@@ -27,7 +31,7 @@ export function RunLink({ run }: { run: { id: string; workflow: string | null } 
   )
 }
 
-export function EventLink({ event }: { event: { id: string; type: string } }) {
+export function EventLink({ event }: { event: { id: string; account: string; type: string } }) {
   return (
     <Link href={hrefOfEvent(event)}>
       {event.type} <span className="mono quiet">{shortId(event.id)}</span>

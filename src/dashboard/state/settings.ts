@@ -8,8 +8,15 @@ function read(name: string, otherwise: string): string {
 
 function save(name: string, value: string): void {
   localStorage.setItem(`upshot.${name}`, value)
+  apply()
+}
+
+/** Shows what is saved now, by this tab or by another one. */
+function apply(): void {
+  applyTheme()
   for (const listener of listeners) listener()
 }
+addEventListener('storage', apply)
 
 function useSetting(name: string, otherwise: string): string {
   return useSyncExternalStore(
@@ -27,10 +34,7 @@ type Theme = (typeof THEMES)[number]
 /** Light, dark, or as the system has it. */
 export function useTheme(): { theme: Theme; next: () => void } {
   const theme = useSetting('theme', 'auto') as Theme
-  const next = () => {
-    save('theme', THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto')
-    applyTheme()
-  }
+  const next = () => save('theme', THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto')
   return { theme, next }
 }
 

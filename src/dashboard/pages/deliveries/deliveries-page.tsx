@@ -32,9 +32,9 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     title: 'Event',
     width: '160px',
-    cell: ({ eventId, eventType }) =>
+    cell: ({ eventId, eventType, account }) =>
       eventId !== null && (
-        <Link href={hrefOfEvent({ id: eventId })} title={eventId}>
+        <Link href={hrefOfEvent({ id: eventId, account })} title={eventId}>
           {eventType ?? <span className="mono">{shortId(eventId)}</span>}
         </Link>
       ),

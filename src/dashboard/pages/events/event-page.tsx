@@ -13,12 +13,13 @@ import { formatDuration } from '../../words/format.ts'
 import { lookOfVerdict } from '../../words/states.ts'
 import { EventBody } from '../run/data-card.tsx'
 import { AskWorkflows } from '../workflows/event-matches.tsx'
+import { useEventInput } from './use-event-input.ts'
 
 type Event = AnswerOf<'GET /events/:id'>
 
 /** One event: what it says, how it came, and what it started. */
 export default function EventPage({ id }: { id: string }) {
-  const input = { params: { id }, query: {} }
+  const { input, cli } = useEventInput(id)
   const event = useApi('GET /events/:id', input)
   return (
     <DetailPage
@@ -31,7 +32,7 @@ export default function EventPage({ id }: { id: string }) {
         children: (
           <>
             <Replay event={found} />
-            <CopyAs cli={`upshot events show ${id}`} to="GET /events/:id" input={input} />
+            <CopyAs cli={cli} to="GET /events/:id" input={input} />
           </>
         ),
       })}
@@ -41,7 +42,7 @@ export default function EventPage({ id }: { id: string }) {
           <Card
             title="Runs"
             isPlain
-            beside={<Link href={`${hrefOfEvent({ id })}/trace`}>Everything that came of it</Link>}
+            beside={<Link href={hrefOfEvent(found, '/trace')}>Everything that came of it</Link>}
           >
             {found.runs.length > 0 ? (
               <RunTable runs={found.runs} />

@@ -6,14 +6,15 @@ import { Loaded } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { EventLink, hrefOfEvent, Path, RunLink, Status } from '../../parts/text.tsx'
 import { useNow, When } from '../../parts/when.tsx'
-import { countOf, formatDuration, shellWord, shortId } from '../../words/format.ts'
+import { countOf, formatDuration, shortId } from '../../words/format.ts'
 import { tookMs, whyOf } from '../../words/runs.ts'
+import { useEventInput } from './use-event-input.ts'
 
 type Node = AnswerOf<'GET /events/:id/trace'>['nodes'][number]
 
 /** Everything that goes back to an event, as a tree: runs, runs that they invoked, events that they sent. */
 export default function TracePage({ id }: { id: string }) {
-  const input = { params: { id }, query: {} }
+  const { input, cli } = useEventInput(id)
   const trace = useApi('GET /events/:id/trace', input)
   return (
     <div className="stack">
@@ -21,10 +22,10 @@ export default function TracePage({ id }: { id: string }) {
         title={trace.data?.nodes[0]?.event?.type ?? 'Trace'}
         above={[
           ['/events', 'Events'],
-          [hrefOfEvent({ id }), shortId(id)],
+          [hrefOfEvent({ id, ...input.query }), shortId(id)],
         ]}
       >
-        <CopyAs cli={`upshot events show ${shellWord(id)} --trace`} to="GET /events/:id/trace" input={input} />
+        <CopyAs cli={`${cli} --trace`} to="GET /events/:id/trace" input={input} />
       </PageHead>
       <Loaded of={trace}>
         {({ nodes, isComplete }) => {

@@ -22,7 +22,7 @@ export function DataCard({ run, step, steps }: { run: Run; step: Step; steps: re
           <h3>In</h3>
           {run.eventId !== null && (
             <Fold title={`The event ${run.eventType}`} isOpen={before.length === 0}>
-              <EventData id={run.eventId} />
+              <EventData id={run.eventId} account={run.account} />
             </Fold>
           )}
           {before.slice(0, MAX_BEFORE).map(({ key }, index) => (
@@ -65,8 +65,8 @@ function Fold({ title, isOpen, children }: { title: string; isOpen: boolean; chi
   )
 }
 
-function EventData({ id }: { id: string }) {
-  const event = useApi('GET /events/:id', { params: { id }, query: {} })
+function EventData({ id, account }: { id: string; account: string }) {
+  const event = useApi('GET /events/:id', { params: { id }, query: { account } })
   return (
     <Loaded of={event} lines={3}>
       {(found) => <EventBody event={found} />}

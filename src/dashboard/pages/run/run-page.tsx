@@ -101,7 +101,11 @@ function factsOf(run: Run): Fact[] {
 
 function Cause({ run }: { run: Run }) {
   const words = causeOf(run)
-  return run.eventId === null ? words : <Link href={hrefOfEvent({ id: run.eventId })}>{words}</Link>
+  return run.eventId === null ? (
+    words
+  ) : (
+    <Link href={hrefOfEvent({ id: run.eventId, account: run.account })}>{words}</Link>
+  )
 }
 
 function Took({ run }: { run: Run }) {

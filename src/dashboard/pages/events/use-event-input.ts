@@ -1,7 +1,7 @@
 import { useFilters } from '../../state/filters.ts'
 import { commandOf, shellWord } from '../../words/format.ts'
 
-/** What the API and the command line ask of the event of a page; its account is in the address. */
+/** How the API and the command line are asked for an event, whose account is in the address. */
 export function useEventInput(id: string) {
   const { read } = useFilters()
   const account = read('account')

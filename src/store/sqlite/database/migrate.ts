@@ -145,9 +145,9 @@ async function tryOnCopy(
   parent: string,
   signal?: AbortSignal,
 ): Promise<{ bytes: number; ms: number }> {
-  const folder = mkdtempSync(join(parent, 'migration-'))
+  const folder = mkdtempSync(join(parent, 'upshot-dry-run-'))
   try {
-    removeLeft(folder, /^migration-\w{6}$/)
+    removeLeft(folder, /^upshot-dry-run-\w{6}$/)
     const file = join(folder, 'copy.db')
     // A read pins the snapshot. Without it, each commit of the app restarts the copy.
     db.exec('BEGIN')

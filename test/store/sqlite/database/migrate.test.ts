@@ -60,15 +60,18 @@ test('a migration is tried on a copy beside an app that writes all the time', as
   expect(writes).toBeLessThan(300)
 })
 
-test('Ctrl-C while a migration is tried leaves no copy behind, and the next try none of a killed one', async () => {
+test('Ctrl-C while a migration is tried leaves no copy behind, and the next try none but what a person put there', async () => {
   const folder = tempFolder()
   const file = join(folder, 'upshot.db')
-  const killed = join(folder, 'migration-a1B2c3')
-  mkdirSync(killed)
-  writeFileSync(join(killed, 'copy.db'), '')
-  utimesSync(killed, 0, 0)
+  const killed = join(folder, 'upshot-dry-run-a1B2c3')
+  const own = join(folder, 'migration-backup')
+  for (const old of [killed, own]) {
+    mkdirSync(old)
+    writeFileSync(join(old, 'copy.db'), '')
+    utimesSync(old, 0, 0)
+  }
   openDatabase(file).close()
   await expect(foreseeMigration(file, 0, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
-  expect(readdirSync(folder).filter((name) => name.startsWith('migration-'))).toEqual([])
+  expect(readdirSync(folder).filter((name) => !name.startsWith('upshot.db'))).toEqual(['migration-backup'])
   expect((await foreseeMigration(file, 0)).tried).not.toBeNull()
 })

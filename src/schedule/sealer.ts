@@ -63,8 +63,9 @@ export class Sealer {
   async #sealOnce(): Promise<void> {
     const { store, clock, publish, stopRestored } = this.#parts
     try {
-      if (this.#newest) await stopRestored?.(this.#newest)
       const { head, hasDecision } = await sealLedger(store, clock)
+      // Behind the seal: a failover between the two would put another end in the place of this one.
+      if (this.#newest) await stopRestored?.(this.#newest)
       this.#newest = head && anchorOf(head, clock.now())
       if (head !== null && (hasDecision || this.#isDue(head))) this.#anchor(head)
     } catch (error) {

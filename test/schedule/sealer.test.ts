@@ -117,7 +117,10 @@ test('a clock that is set back by a year delays the next anchor by no year', asy
   expect(anchors.map(({ at }) => at)).toEqual([NOW, NOW - 365 * 86_400_000])
 })
 
-test('a database that lost its newest seals under the process stops all effects, once', async () => {
+test.each([
+  'between two rounds',
+  'within a round',
+])('a database that lost its newest seals %s stops all effects, once', async (moment) => {
   const [primary, standby] = [openTestStore(), openTestStore()]
   for (const store of [primary, standby]) await deleteFiles(store, ['a'])
   await deleteFiles(primary, ['b'])
@@ -128,7 +131,10 @@ test('a database that lost its newest seals under the process stops all effects,
     sealEffects: (given) => present.sealEffects(given),
   }
   const news: boolean[] = []
-  const stop = async (anchor: Anchor) => news.push(await stopRestored(present, anchor, clock.now()))
+  const stop = async (anchor: Anchor) => {
+    news.push(await stopRestored(present, anchor, clock.now()))
+    if (moment === 'within a round') present = standby
+  }
   const sealer = new Sealer({ store, clock, publish() {}, keepAnchor: null, stopRestored: stop })
   onTestFinished(() => sealer.stop())
   const round = async () => {

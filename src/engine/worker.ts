@@ -252,7 +252,9 @@ export class Worker implements DeliveryIntake {
     const marked = await markFailover(notice, run.lease, { store, signal: this.#stopping.signal })
     publish(marked)
     if (marked.kind !== 'run.lost' || !marked.failover) return
-    void giveBackDropped(run.lease, pass.parking, store).then(() => this.wake())
+    // A claim that is committed by now has an answer then.
+    const listAtWork = () => Promise.resolve(this.#claiming).then(() => this.#passes.runIds)
+    void giveBackDropped(run.lease, { parking: pass.parking, listAtWork }, store).then(() => this.wake())
   }
 
   /** A worker claims a run without its module only where no worker at work has it. */

@@ -117,37 +117,37 @@ test('a clock that is set back by a year delays the next anchor by no year', asy
   expect(anchors.map(({ at }) => at)).toEqual([NOW, NOW - 365 * 86_400_000])
 })
 
-test.each([
-  'between two rounds',
-  'within a round',
-])('a database that lost its newest seals %s stops all effects, once', async (moment) => {
-  const [primary, standby] = [openTestStore(), openTestStore()]
-  for (const store of [primary, standby]) await deleteFiles(store, ['a'])
-  await deleteFiles(primary, ['b'])
-  const clock = new ManualClock(NOW)
-  let present = primary
-  const store: Pick<Store, 'readSealState' | 'sealEffects'> = {
-    readSealState: () => present.readSealState(),
-    sealEffects: (given) => present.sealEffects(given),
-  }
-  const news: boolean[] = []
-  const stop = async (anchor: Anchor) => {
-    news.push(await stopRestored(present, anchor, clock.now()))
-    if (moment === 'within a round') present = standby
-  }
-  const sealer = new Sealer({ store, clock, publish() {}, keepAnchor: null, stopRestored: stop })
-  onTestFinished(() => sealer.stop())
-  const round = async () => {
-    clock.set(clock.now() + 5_000)
-    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
-  }
-  sealer.start()
-  await round()
-  await round()
-  present = standby
-  await round()
-  expect(await standby.listStops()).toMatchObject([{ kind: 'all', reason: expect.stringContaining('older') }])
-  await round()
-  expect(news).toEqual([false, true, false])
-  expect(await primary.listStops()).toEqual([])
-})
+test.each(['between two rounds', 'within a round'])(
+  'a database that lost its newest seals %s stops all effects, once',
+  async (moment) => {
+    const [primary, standby] = [openTestStore(), openTestStore()]
+    for (const store of [primary, standby]) await deleteFiles(store, ['a'])
+    await deleteFiles(primary, ['b'])
+    const clock = new ManualClock(NOW)
+    let present = primary
+    const store: Pick<Store, 'readSealState' | 'sealEffects'> = {
+      readSealState: () => present.readSealState(),
+      sealEffects: (given) => present.sealEffects(given),
+    }
+    const news: boolean[] = []
+    const stop = async (anchor: Anchor) => {
+      news.push(await stopRestored(present, anchor, clock.now()))
+      if (moment === 'within a round') present = standby
+    }
+    const sealer = new Sealer({ store, clock, publish() {}, keepAnchor: null, stopRestored: stop })
+    onTestFinished(() => sealer.stop())
+    const round = async () => {
+      clock.set(clock.now() + 5_000)
+      while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+    }
+    sealer.start()
+    await round()
+    await round()
+    present = standby
+    await round()
+    expect(await standby.listStops()).toMatchObject([{ kind: 'all', reason: expect.stringContaining('older') }])
+    await round()
+    expect(news).toEqual([false, true, false])
+    expect(await primary.listStops()).toEqual([])
+  },
+)

@@ -49,17 +49,17 @@ export async function markFailover(
 
 /**
  * Gives back the run of a pass that a failover dropped, once no step of that pass is at work. Does
- * nothing where the worker no longer holds it. Where it fails or takes long, `ForgottenLeases` does
- * the same.
+ * nothing where the worker no longer holds it, or has claimed it anew. A failover may lose a claim,
+ * and the next one has the same fence. Where it fails, `ForgottenLeases` does the same.
  */
 export async function giveBackDropped(
   { runId, fence, worker }: Lease,
-  parking: Pick<Parking, 'idle'>,
+  { parking, listAtWork }: { parking: Pick<Parking, 'idle'>; listAtWork: () => Promise<string[]> },
   store: Pick<Store, 'listLeases' | 'releaseRun'>,
 ): Promise<void> {
+  await parking.idle()
   const leases = await store.listLeases(worker).catch(() => [])
   const held = leases.find((lease) => lease.runId === runId && lease.fence === fence)
-  if (!held) return
-  await parking.idle()
+  if (!held || (await listAtWork()).includes(runId)) return
   await store.releaseRun({ ...held, worker }).catch(() => {})
 }

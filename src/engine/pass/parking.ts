@@ -34,7 +34,7 @@ export class Parking {
   readonly ownWork = new OwnWork()
   #ended = Promise.withResolvers<Park>()
   #stopped = Promise.withResolvers<CodeEnd | Park>()
-  #idle: (() => void) | null = null
+  #idle: (() => void)[] = []
   #activeSteps = 0
   #waits: Wait[] = []
   #cancelTimer = () => {}
@@ -136,7 +136,7 @@ export class Parking {
 
   #untilIdle(): Promise<void> {
     return new Promise((resolve) => {
-      this.#idle = resolve
+      this.#idle.push(resolve)
     })
   }
 
@@ -147,7 +147,7 @@ export class Parking {
 
   leaveStep(): void {
     this.#activeSteps -= 1
-    if (this.#activeSteps === 0) this.#idle?.()
+    if (this.#activeSteps === 0) for (const resolve of this.#idle.splice(0)) resolve()
     this.#check()
   }
 

@@ -60,7 +60,7 @@ test('a migration is tried on a copy beside an app that writes all the time', as
   expect(writes).toBeLessThan(300)
 })
 
-test('Ctrl-C while a migration is tried leaves no copy behind, and the next try none but what a person put there', async () => {
+test('Ctrl-C while a migration is tried leaves no copy, and the next try removes that of a killed one', async () => {
   const folder = tempFolder()
   const file = join(folder, 'upshot.db')
   const killed = join(folder, 'upshot-dry-run-a1B2c3')

@@ -129,6 +129,18 @@ describeStores((test, openStore) => {
     })
   })
 
+  test('a number that is erased leaves an event that can be read, and other numbers as they were', async () => {
+    const { store } = await openStore()
+    const data = '{"customer":48213,"all":[7,48213.5],"note":"of 48213","size":12345678901234567890}'
+    const body = eventBody('evt_1', 'file.created', {}).replace('"data":{}', `"data":${data}`)
+    await store.saveDelivery(incoming('evt_1', { body, workflows: [] }))
+    expect(await eraseAll(store, { kind: 'text', text: '48213' })).toBe(1)
+    const [event] = await store.listEvents({ limit: 1 })
+    expect(event?.body).toContain(
+      '{"customer":"[erased]","all":[7,"[erased]"],"note":"of [erased]","size":12345678901234567890}',
+    )
+  })
+
   test('text that somebody else takes out of the ledger is a fault, with a mark of his own, too', async () => {
     const { store, tamper } = await openStore()
     await deleteFiles(store, ['Anna Meier.pdf'])

@@ -42,8 +42,32 @@ export function createEraser({ kind, text }: Words): Eraser {
   return {
     hint: hints.sort((one, other) => other.length - one.length)[0] ?? null,
     isIn: (found) => found.search(find) >= 0,
-    erase: (found) => found.replace(find, ERASED),
+    erase: (found) => eraseIn(found, find),
     eraseName: (found, code) => found.replace(find, (match) => `[erased ${code(match)}]`),
+  }
+}
+
+/** A text of JSON, or a number or word beside its texts. */
+const PARTS = /"(?:[^"\\]|\\.)*"|[^\s",:[\]{}]+/g
+
+/** JSON stays JSON: a number that is erased becomes a text. */
+function eraseIn(found: string, find: RegExp): string {
+  const erased = found.replace(find, ERASED)
+  if (isJson(erased) || !isJson(found)) return erased
+  const still = found.replace(PARTS, (part) => {
+    if (part.startsWith('"')) return part.replace(find, ERASED)
+    return part.search(find) < 0 ? part : JSON.stringify(ERASED)
+  })
+  // Words that reach over several parts go in any case.
+  return still.search(find) < 0 ? still : erased
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 

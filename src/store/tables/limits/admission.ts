@@ -110,9 +110,9 @@ export class Admission extends JoinedTable<{
    * Before the row of the run: it may gather, or hold a slot, and others lock it behind this. So is
    * the run that it may end, behind its own gates.
    */
-  async #lockOthers({ runId }: Lease, { fold, gates, onConflict }: AdmissionPlan): Promise<void> {
+  async #lockOthers({ runId }: Lease, { startBy, fold, gates, onConflict }: AdmissionPlan): Promise<void> {
     const singleton = gates.find(({ name }) => name === 'singleton')
-    if (!fold && !singleton) return
+    if (startBy === null && !fold && !singleton) return
     const workflow = (await this.#runs.workflowOf.get(runId)) ?? ''
     if (fold) await this.db.lock(['fold', workflow, fold.key])
     if (!singleton || onConflict !== 'cancel') return this.parts.runs.lockToEnd([runId])

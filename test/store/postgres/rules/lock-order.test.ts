@@ -193,6 +193,16 @@ test('a run that is canceled has the rows of its children before the gates of th
   expect(await one.findRun('run_z2')).toMatchObject({ status: 'canceled' })
 })
 
+test('a run that starts too late has the run that waits for it before its row', async () => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_z1' })
+  const late = await claimNext(one)
+  const ask = () => askAdmission(one, late, { gates: [concurrency], startBy: NOW })
+  await expectOrder(session, rowOf(parent.runId), rowOf(late.lease.runId), ask)
+  expect(await one.findRun('run_z1')).toMatchObject({ status: 'canceled' })
+})
+
 test('an event of an account that is new has the account before the stream', async () => {
   const { one, session } = await openTwo()
   const lease = await claimLease(one)

@@ -1,6 +1,7 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { UpshotError } from '../core/errors.ts'
+import type { Served } from './late-console.ts'
 import { type Health, PROCESS_HEADER } from './ports/health.ts'
 
 // Imported, this module would load all of undici. See decision 67.
@@ -10,13 +11,6 @@ const { createServer } = process.getBuiltinModule('node:http')
 const LOOPBACK_OF: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
 /** How long {@link AdminServer.stop} waits for answers in progress. */
 const ANSWER_WITHIN_MS = 1_000
-
-/** The part beside health: it begins once the server listens. */
-interface Served {
-  handler: RequestListener
-  start(): void
-  stop(): Promise<void>
-}
 
 interface AdminServerOptions {
   /** Address to listen on. Default `127.0.0.1`. */

@@ -7,7 +7,6 @@ import { CallerLimits } from './access/caller-limits.ts'
 import { type CookieScope, cookieName } from './access/cookie.ts'
 import { oidcRoutes } from './access/oidc-routes.ts'
 import type { AccessOptions } from './access/options.ts'
-import { ROUTES } from './contract/routes.ts'
 import { checkHost, checkOrigin, type OwnAddress } from './http/check-origin.ts'
 import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
@@ -73,13 +72,11 @@ export async function createConsole(
       facts,
       issuer,
       surroundings: parts.surroundings,
-      routes: () => ROUTES,
     }),
     ...liveHandlers({ store, clock, authenticator, cookieName: cookie }, stopped.signal),
   }
   const served = {
     ...parts,
-    routes: ROUTES,
     version: facts.version,
     handlers,
     authenticator,

@@ -99,8 +99,6 @@ const RESOURCES: Record<string, string> = {
   database: 'system',
   retention: 'system',
   overview: 'system',
-  hours: 'system',
-  search: 'system',
 }
 
 function tagOf(route: string): string {

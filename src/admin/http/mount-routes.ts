@@ -7,7 +7,8 @@ import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
-import type { Method, RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
+import type { Method, RouteSpec, WorkDone } from '../contract/route.ts'
+import { ROUTES } from '../contract/routes.ts'
 import type { AnyHandler } from '../perform/handler.ts'
 import { nameTarget, type Operation, type PerformParts, perform, requireRole } from '../perform/perform.ts'
 import { streamProgress } from '../perform/stream-progress.ts'
@@ -17,7 +18,6 @@ import type { Bytes } from '../ports/surroundings.ts'
 const EVENTS = 'text/event-stream'
 
 interface MountParts extends PerformParts {
-  routes: RouteTable
   handlers: Readonly<Record<string, AnyHandler>>
   authenticator: Pick<Authenticator, 'identify'>
   /** Name of the session cookie; known once the server listens. */
@@ -34,7 +34,7 @@ interface MountParts extends PerformParts {
 export function mountRoutes(parts: MountParts): Router {
   const router = Router()
   router.use(nameRequest)
-  for (const [name, spec] of Object.entries(parts.routes)) {
+  for (const [name, spec] of Object.entries<RouteSpec>(ROUTES)) {
     const [method = '', path = ''] = name.split(' ')
     const operation = { spec, handler: parts.handlers[name] as AnyHandler }
     // A feed has no end to measure.

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import type { AnyInput, CallOptions } from '../client/admin-client.ts'
-import type { RouteSpec, RouteTable } from '../contract/route.ts'
+import type { RouteTable } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
 import type { AnyHandler } from '../perform/handler.ts'
 import { perform } from '../perform/perform.ts'
@@ -10,57 +10,47 @@ import type { Bytes, Surroundings } from '../ports/surroundings.ts'
 import type { ResourceParts } from '../resources/parts.ts'
 
 /** Operations of one caller in this process, beside the database, without a server. */
-export class LocalOperations {
-  readonly #parts: LocalParts
-  readonly #caller: Caller
-  readonly #opened = new Map<object, Readonly<Record<string, AnyHandler>>>()
-
-  constructor(parts: LocalParts, caller: Caller) {
-    this.#parts = parts
-    this.#caller = caller
+export function localOperations({ openSurroundings, ...parts }: LocalParts, caller: Caller) {
+  const opened = new Map<object, Readonly<Record<string, AnyHandler>>>()
+  const openResource = async ({ routes, open }: Resource, usesStoreAlone: boolean) => {
+    // Much of the app: a command that reads the store alone does not wait for it.
+    const surroundings = usesStoreAlone ? (null as never) : await openSurroundings()
+    const handlers = open({ ...parts, surroundings })
+    opened.set(routes, handlers)
+    return handlers
   }
-
   /** Performs one operation. Throws only {@link UpshotError}. */
-  async perform(name: RouteName, input: AnyInput = {}, options: CallOptions = {}): Promise<unknown> {
+  const performOne = async (name: RouteName, input: AnyInput = {}, options: CallOptions = {}): Promise<unknown> => {
     const loaded = await loadOperation(name)
     if (loaded === null) throw new UpshotError('not_found', `Only a server has the operation ${name}.`)
-    const { spec, resource } = loaded
-    const handlers = this.#opened.get(resource.routes) ?? (await this.#open(resource))
+    const { spec, resource, usesStoreAlone } = loaded
+    const handlers = opened.get(resource.routes) ?? (await openResource(resource, usesStoreAlone))
     const { params = {}, query = {}, body } = input
     const { signal = new AbortController().signal, onProgress: tell, idempotencyKey: onceKey } = options
-    const asker = { caller: this.#caller, signal, tell, onceKey }
     try {
       const operation = { spec, handler: handlers[name] as AnyHandler }
-      return await perform(this.#parts, operation, { params, query, body }, asker)
+      return await perform(parts, operation, { params, query, body }, { caller, signal, tell, onceKey })
     } catch (error) {
       // A fault of work that its asker ended is that end.
       signal.throwIfAborted()
       throw isForeign(error) ? error : toKnown(error)
     }
   }
-
-  /** The bytes of an operation that answers so. */
-  async *stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncGenerator<Uint8Array | string> {
-    try {
-      yield* ((await this.perform(name, input, options)) as Bytes).chunks
-    } catch (error) {
-      options?.signal?.throwIfAborted()
-      throw error
-    }
-  }
-
-  /** The events of an operation that tells its progress. */
-  async *events(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncGenerator<unknown> {
-    yield* (await this.perform(name, input, options)) as AsyncIterable<unknown>
-  }
-
-  async #open({ routes, open, usesStoreAlone }: Resource) {
-    const { openSurroundings, ...parts } = this.#parts
-    // Much of the app: a command that reads the store alone does not wait for it.
-    const surroundings = usesStoreAlone ? (null as never) : await openSurroundings()
-    const handlers = open({ ...parts, surroundings })
-    this.#opened.set(routes, handlers)
-    return handlers
+  return {
+    perform: performOne,
+    /** The bytes of an operation that answers so. */
+    async *stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncGenerator<Uint8Array | string> {
+      try {
+        yield* ((await performOne(name, input, options)) as Bytes).chunks
+      } catch (error) {
+        options?.signal?.throwIfAborted()
+        throw error
+      }
+    },
+    /** The events of an operation that tells its progress. */
+    async *events(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncGenerator<unknown> {
+      yield* (await performOne(name, input, options)) as AsyncIterable<unknown>
+    },
   }
 }
 
@@ -73,7 +63,6 @@ type LocalParts = Omit<ResourceParts, 'surroundings'> & { openSurroundings: () =
 
 interface Resource {
   routes: RouteTable
-  usesStoreAlone: boolean
   open: (parts: ResourceParts) => Readonly<Record<string, AnyHandler>>
 }
 
@@ -141,12 +130,11 @@ const STORE_ALONE = new Set([
 ])
 
 /** The operation with this name and what performs it; null for one that only HTTP has. */
-async function loadOperation(name: RouteName): Promise<{ spec: RouteSpec; resource: Resource } | null> {
+async function loadOperation(name: RouteName) {
   const [, word = ''] = /^\w+ \/(\w+)/.exec(name) ?? []
-  const found = await RESOURCES[word]?.()
-  const resource = found && { ...found, usesStoreAlone: STORE_ALONE.has(word) }
+  const resource = await RESOURCES[word]?.()
   const spec = resource?.routes[name]
-  return resource && spec ? { spec, resource } : null
+  return resource && spec ? { spec, resource, usesStoreAlone: STORE_ALONE.has(word) } : null
 }
 
 /** The handlers of every operation that needs no HTTP. */
@@ -159,5 +147,5 @@ export async function openHandlers(parts: ResourceParts): Promise<Readonly<Recor
 async function pair(contract: Promise<object>, handlers: Promise<object>): Promise<Resource> {
   const routes = Object.entries(await contract).find(([name]) => name.endsWith('_ROUTES'))?.[1] as RouteTable
   const open = Object.entries(await handlers).find(([name]) => name.endsWith('Handlers'))?.[1] as Resource['open']
-  return { routes, usesStoreAlone: false, open }
+  return { routes, open }
 }

@@ -5,20 +5,19 @@ import { type AccessRole, includesRole } from '../../core/access/role.ts'
 import { redactUrls, UpshotError } from '../../core/errors.ts'
 import { describeIssues } from '../../core/json.ts'
 import { systemClock, waitUntil } from '../../core/time.ts'
-import type { RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
-import type { AnswerOf } from '../contract/routes.ts'
+import type { RouteSpec, WorkDone } from '../contract/route.ts'
+import { type AnswerOf, ROUTES, type RouteName } from '../contract/routes.ts'
 import type { Given } from '../perform/perform.ts'
 import { streamProgress } from '../perform/stream-progress.ts'
 import { toKnown } from '../perform/to-known.ts'
 
 type PerformTool = (
-  name: keyof RouteTable,
+  name: RouteName,
   given: Given,
   about: { signal: AbortSignal; tell: (work: WorkDone) => void },
 ) => Promise<unknown>
 
 interface AgentParts {
-  routes: RouteTable
   version: string
   rights: AgentRights
   perform: PerformTool
@@ -44,8 +43,8 @@ class AgentServer extends Server {
 }
 
 /** A server of the Model Context Protocol with one tool for each operation in reach. */
-export function createAgentServer({ routes, version, rights, perform }: AgentParts): Server {
-  const tools = describeTools(routes, rights)
+export function createAgentServer({ version, rights, perform }: AgentParts): Server {
+  const tools = describeTools(rights)
   const server = new AgentServer({ name: 'upshot', version }, { capabilities: { tools: {} }, instructions: ADVICE })
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
     tools: tools.map(({ name, description, inputSchema, annotations }) => ({
@@ -59,7 +58,7 @@ export function createAgentServer({ routes, version, rights, perform }: AgentPar
     const { name, arguments: given = {}, _meta: meta } = params
     const tool = tools.find((each) => each.name === name)
     try {
-      if (!tool) throw describeMissing(routes, name)
+      if (!tool) throw describeMissing(name)
       const token = meta?.progressToken
       let furthest = 0
       const notify = async ({ done, total }: WorkDone) => {
@@ -103,9 +102,9 @@ async function followOperation(
 }
 
 /** Says why a tool that exists is out of reach. */
-function describeMissing(routes: RouteTable, name: string): UpshotError {
-  const [route, spec] = Object.entries(routes).find(([, each]) => each.id === name) ?? []
-  if (!route || !spec) return new UpshotError('unknown_operation', `There is no tool "${name}".`)
+function describeMissing(name: string): UpshotError {
+  const spec = Object.values<RouteSpec>(ROUTES).find(({ id }) => id === name)
+  if (!spec) return new UpshotError('unknown_operation', `There is no tool "${name}".`)
   if (spec.noTool) return new UpshotError('forbidden', `"${name}" is for people: ${spec.noTool}.`)
   return new UpshotError('forbidden', `"${name}" needs the role ${spec.role}, and writes to be allowed.`)
 }
@@ -166,7 +165,7 @@ interface AgentRights {
 /** An operation as a tool of the Model Context Protocol. */
 interface Tool {
   /** In the table of operations. */
-  route: keyof RouteTable
+  route: RouteName
   spec: RouteSpec
   name: string
   description: string
@@ -175,8 +174,8 @@ interface Tool {
 }
 
 /** The tools of an agent: each operation that its rights reach. */
-export function describeTools(routes: RouteTable, { role, allowsWrites }: AgentRights): Tool[] {
-  return Object.entries(routes).flatMap(([route, spec]) => {
+export function describeTools({ role, allowsWrites }: AgentRights): Tool[] {
+  return Object.entries<RouteSpec>(ROUTES).flatMap(([route, spec]) => {
     const isRead = route.startsWith('GET ') || spec.isSafe === true
     const mayAct = spec.role !== 'anyone' && includesRole(role, spec.role) && (isRead || allowsWrites)
     if (spec.noTool !== undefined || !mayAct) return []
@@ -214,9 +213,7 @@ function describeTool({ summary, isDestructive, isLong, tellsProgress, query }: 
 function describeInput(route: string, { query, body }: RouteSpec): Tool['inputSchema'] {
   const inPath = paramsOf(route).map((name) => [name, z.string().describe(`The ${name} in the path.`)] as const)
   const inBody = body instanceof z.ZodObject ? body.shape : {}
-  // A fault of the sandbox has more fields than the table knows.
-  const isOpen = body instanceof z.ZodObject && body.def.catchall instanceof z.ZodUnknown
-  const whole = (isOpen ? z.looseObject : z.strictObject)({ ...Object.fromEntries(inPath), ...query?.shape, ...inBody })
+  const whole = z.strictObject({ ...Object.fromEntries(inPath), ...query?.shape, ...inBody })
   const { $schema: _, ...schema } = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any' })
   return { ...schema, type: 'object' }
 }

@@ -3,13 +3,12 @@ import { json, type RequestHandler, Router } from 'express'
 import { UpshotError } from '../../core/errors.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
-import type { RouteSpec, RouteTable } from '../contract/route.ts'
+import { ROUTES } from '../contract/routes.ts'
 import type { AnyHandler } from '../perform/handler.ts'
 import { type PerformParts, perform } from '../perform/perform.ts'
 import { createAgentServer } from './create-agent-server.ts'
 
 interface McpParts extends PerformParts {
-  routes: RouteTable
   handlers: Readonly<Record<string, AnyHandler>>
   authenticator: Pick<Authenticator, 'identify'>
   version: string
@@ -34,18 +33,17 @@ export function mcpRoute(parts: McpParts): Router {
   return router
 }
 
-function answer({ authenticator, version, routes, handlers, ...parts }: McpParts): RequestHandler {
+function answer({ authenticator, version, handlers, ...parts }: McpParts): RequestHandler {
   return async (request, response) => {
     const { headers, socket, query, body } = request
     const credentials = { headers, address: socket.remoteAddress ?? '', cookieName: '' }
     const caller = await authenticator.identify(credentials, parts.clock.now())
     requireToken(caller)
     const server = createAgentServer({
-      routes,
       version,
       rights: { role: caller.role, allowsWrites: SAYS_YES.includes(String(query[WRITES])) },
       perform: (name, given, about) => {
-        const operation = { spec: routes[name] as RouteSpec, handler: handlers[name] as AnyHandler }
+        const operation = { spec: ROUTES[name], handler: handlers[name] as AnyHandler }
         return perform(parts, operation, given, { caller, onceKey: null, ...about })
       },
     })

@@ -48,10 +48,6 @@ export class BulkRunner {
     this.#parts = parts
   }
 
-  start(): void {
-    this.wake()
-  }
-
   wake(): void {
     this.#cancelPoll()
     this.#working = this.#working.then(() => this.#work())

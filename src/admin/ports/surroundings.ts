@@ -63,7 +63,7 @@ export interface Surroundings {
   guard(): Guard | null
   alerts(): AlertSetup
   /** Sends a test message to each channel of a rule; `error` is null where it was taken. */
-  testAlert(rule: string, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
+  testAlert(rule: AlertRule, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
   /** Previews how the held runs of an approval go on. Its reads are real, and it has no effect. */
   foresee(approval: string, signal: AbortSignal): Promise<Foreseen>
   /** Checks machine, database, endpoints and service, as `upshot doctor` does. */

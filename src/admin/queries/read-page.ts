@@ -57,15 +57,15 @@ export function decodePosition(after: string | undefined, looksLike: RegExp): st
 }
 
 /** A page of a list that reads no more rows than it returns. */
-export function wholePage<Item, Row>(
+export function wholePage<Item, Row extends { id: string }>(
   rows: readonly Row[],
-  { limit, items, positionOf, momentOf }: PageParts<Item, Row>,
+  { limit, items, momentOf }: { limit: number; items: Item[]; momentOf: (row: Row) => number },
 ) {
   const last = rows.at(-1)
   const isMore = rows.length === limit && last !== undefined
   return {
     items,
-    next: isMore ? encodePosition(positionOf(last)) : null,
+    next: isMore ? encodePosition(last.id) : null,
     searched: {
       from: last === undefined ? null : isoTime(momentOf(last)),
       rows: rows.length,
@@ -73,11 +73,4 @@ export function wholePage<Item, Row>(
       ms: 0,
     },
   }
-}
-
-interface PageParts<Item, Row> {
-  limit: number
-  items: Item[]
-  positionOf: (row: Row) => string
-  momentOf: (row: Row) => number
 }

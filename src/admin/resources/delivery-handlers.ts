@@ -25,7 +25,6 @@ export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DE
       const page = wholePage(deliveries, {
         limit,
         items: await describeDeliveries(lists, deliveries, caller),
-        positionOf: ({ id }) => id,
         momentOf: ({ receivedAt }) => receivedAt,
       })
       // Dropped refusals are counted by verdict only.

@@ -22,7 +22,6 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
       return wholePage(operations, {
         limit,
         items: operations.map(describeOperation),
-        positionOf: ({ id }) => id,
         momentOf: ({ createdAt }) => createdAt,
       })
     },

@@ -44,7 +44,6 @@ export function scheduleHandlers(parts: ResourceParts): Handlers<keyof typeof SC
       return wholePage(schedules, {
         limit,
         items: await Promise.all(schedules.map((schedule) => describe(schedule, caller, now))),
-        positionOf: ({ id }) => id,
         momentOf: ({ createdAt }) => createdAt,
       })
     },

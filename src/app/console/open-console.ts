@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type LateConsole, lateConsole } from '../../admin/late-console.ts'
+import { lateConsole, type Served } from '../../admin/late-console.ts'
 import type { Health } from '../../admin/ports/health.ts'
 import { hashSecret } from '../../core/access/token.ts'
 import type { ListReads, Store } from '../../core/store/store.ts'
@@ -28,7 +28,7 @@ export function openConsole(
     metrics: Pick<Metrics, 'scrape'>
     probeKey: Uint8Array
   },
-): (port: () => number) => LateConsole {
+): (port: () => number) => Served {
   const { url, basePath, proxy } = config.admin
   const oidc = config.admin.oidc && { ...config.admin.oidc, secret: config.oidcSecret }
   const access = { url, basePath, proxy, oidc, fileTokenHash: hashSecret(loadAdminToken(config)) }

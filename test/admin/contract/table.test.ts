@@ -45,7 +45,7 @@ test('every operation is in the OpenAPI document, with its summary and role', ()
 })
 
 test('every operation is a tool of an admin, or says why it is none', () => {
-  const tools = describeTools(ROUTES, { role: 'admin', allowsWrites: true })
+  const tools = describeTools({ role: 'admin', allowsWrites: true })
   const named = new Set(tools.map(({ name }) => name))
   const missing = TABLE.filter(([, { id, noTool }]) => named.has(id) === (noTool !== undefined))
   expect(missing.map(([route]) => route)).toEqual([])
@@ -64,7 +64,7 @@ test.each(ACCESS_ROLES)(
   (role) => {
     for (const allowsWrites of [false, true]) {
       const rank = (each: AccessRole | 'anyone') => (each === 'anyone' ? -1 : ACCESS_ROLES.indexOf(each))
-      const tools = describeTools(ROUTES, { role, allowsWrites })
+      const tools = describeTools({ role, allowsWrites })
       expect(tools.filter(({ spec }) => rank(spec.role) > rank(role))).toEqual([])
       const acting = tools.filter(({ annotations }) => !annotations.readOnlyHint)
       expect(acting.length > 0).toBe(allowsWrites && role !== 'viewer')

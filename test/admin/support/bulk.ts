@@ -72,7 +72,7 @@ export function startRunner(store: Store, clock: ManualClock): BulkRunner {
     if (notice.kind === 'fault') throw new Error(JSON.stringify(notice))
   }
   const runner = new BulkRunner({ store, clock, publish })
-  runner.start()
+  runner.wake()
   return runner
 }
 

@@ -1,20 +1,18 @@
-import type { AdminSession } from '../../../core/access/session.ts'
+import type { AccessRole } from '../../../core/access/role.ts'
 import { hashSecret } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId, randomWord } from '../../../core/ids.ts'
 import { presentMode } from '../../../core/safety/stop.ts'
 import { asOperator } from '../../../core/store/as-operator.ts'
 import { listSwitches } from '../../../core/store/list-switches.ts'
-import type { OperatorWrites } from '../../../core/store/operator-writes.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { type Clock, isoTime } from '../../../core/time.ts'
 import type { AccessStore, Authenticator } from '../../access/authenticator.ts'
 import { type Caller, describeOperator } from '../../access/caller.ts'
-import type { Attempts } from '../../access/caller-limits.ts'
 import { type CookieScope, writeCookie } from '../../access/cookie.ts'
 import { describeOpenapi } from '../../contract/openapi.ts'
 import type { ACCESS_ROUTES } from '../../contract/resources/access/access.ts'
-import type { RouteTable } from '../../contract/route.ts'
+import { ROUTES } from '../../contract/routes.ts'
 import type { HttpHandlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
 
@@ -35,7 +33,6 @@ interface AccessParts {
   surroundings: Pick<Surroundings, 'sandboxUrl'>
   /** Address of the provider that signs people in; null: there is none. */
   issuer: string | null
-  routes: () => RouteTable
 }
 
 /** A cookie outlives no session: the store decides, at most 7 days. */
@@ -43,19 +40,16 @@ const COOKIE_SECONDS = 7 * 86_400
 
 /** Login, logout, and who is logged in. */
 export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof ACCESS_ROUTES> {
-  const { store, clock, authenticator, cookieScope, facts, surroundings, issuer, routes } = parts
-  const writesOf = (caller: Caller) => asOperator(store, describeOperator(caller, null), clock)
+  const { store, cookieScope, facts, surroundings, issuer } = parts
   return {
     'GET /login': async () => ({ provider: issuer === null ? null : new URL(issuer).host }),
     async 'POST /login'({ body, caller, now, response }) {
-      const { wrong } = authenticator
-      const asUser = (session: AdminSession) => writesOf({ ...session, kind: 'session' })
-      const login = await logIn({ store, wrong, writesOf: asUser }, { code: body.code, address: caller.address }, now)
-      response.set('Set-Cookie', writeCookie(cookieScope(), login.cookie, COOKIE_SECONDS))
-      return { key: login.key, role: login.session.role }
+      const { cookie, key, role } = await logIn(parts, { code: body.code, address: caller.address }, now)
+      response.set('Set-Cookie', writeCookie(cookieScope(), cookie, COOKIE_SECONDS))
+      return { key, role }
     },
     async 'POST /logout'({ caller, response }) {
-      if (caller.kind === 'session') await writesOf(caller).endSession(caller.id)
+      if (caller.kind === 'session') await writesOf(parts, caller).endSession(caller.id)
       response.set('Set-Cookie', writeCookie(cookieScope(), '', 0))
       return undefined
     },
@@ -72,41 +66,34 @@ export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof AC
       now: isoTime(now),
     }),
     'GET /openapi.json': async () =>
-      describeOpenapi(routes(), { version: facts.version, url: `${cookieScope().basePath}/api/v1` }),
+      describeOpenapi(ROUTES, { version: facts.version, url: `${cookieScope().basePath}/api/v1` }),
   }
 }
 
-/** A new session with its two secrets, which nobody sees again. */
-interface Login {
-  session: AdminSession
-  cookie: string
-  key: string
+function writesOf({ store, clock }: AccessParts, caller: Caller) {
+  return asOperator(store, describeOperator(caller, null), clock)
 }
 
 /**
- * Takes a one-time code. Throws `unauthenticated`, or `too_many_requests` after five wrong codes
- * within a minute.
+ * Takes a one-time code, and starts a session. Its two secrets are seen once. Throws
+ * `unauthenticated`, or `too_many_requests` after five wrong codes within a minute.
  */
 async function logIn(
-  parts: {
-    store: Pick<AccessStore, 'findLoginCode'>
-    wrong: Attempts
-    /** The writes of the user who logs in. */
-    writesOf: (session: AdminSession) => Pick<OperatorWrites, 'startSession'>
-  },
+  parts: AccessParts,
   { code, address }: { code: string; address: string },
   now: number,
-): Promise<Login> {
-  const { store, wrong, writesOf } = parts
+): Promise<{ cookie: string; key: string; role: AccessRole }> {
+  const { wrong } = parts.authenticator
   wrong.check(address, now)
   const codeHash = hashSecret(code)
-  const known = await store.findLoginCode(codeHash, now)
+  const known = await parts.store.findLoginCode(codeHash, now)
   if (known !== null) {
     const [cookie, key] = [randomWord(), randomWord()]
     const hashes = { cookieHash: hashSecret(cookie), keyHash: hashSecret(key) }
     const { name, role } = known
     const session = { id: newId('ses', now), name, role, ...hashes, address, createdAt: now, seenAt: now }
-    if (await writesOf(session).startSession(session, codeHash)) return { session, cookie, key }
+    const writes = writesOf(parts, { ...session, kind: 'session' })
+    if (await writes.startSession(session, codeHash)) return { cookie, key, role }
   }
   wrong.count(address)
   throw new UpshotError('unauthenticated', 'The login code was used, has expired or is unknown.', {

@@ -28,7 +28,6 @@ export function auditHandlers({
       return wholePage(actions, {
         limit,
         items: actions.map(withIsoTimes),
-        positionOf: ({ id }) => id,
         momentOf: ({ at }) => at,
       })
     },

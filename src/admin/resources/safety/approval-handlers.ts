@@ -34,7 +34,6 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       return wholePage(found, {
         limit,
         items: found.map((each) => describeApproval(each, mustSign, caller)),
-        positionOf: ({ id }) => id,
         momentOf: ({ openedAt }) => openedAt,
       })
     },

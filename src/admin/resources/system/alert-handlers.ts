@@ -26,9 +26,9 @@ export function alertHandlers({ store, surroundings }: ResourceParts): Handlers<
     'GET /alerts': async () => ({ items: await Promise.all(setup.rules.map(describe)) }),
     'GET /alerts/:name': ({ params }) => describe(requireRule(params.name)),
     async 'POST /alerts/:name/test'({ params, record, signal }) {
-      const { name } = requireRule(params.name)
-      await record(name)
-      return { channels: await surroundings.testAlert(name, signal) }
+      const rule = requireRule(params.name)
+      await record(rule.name)
+      return { channels: await surroundings.testAlert(rule, signal) }
     },
   }
 }

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { AnyInput } from '../../../admin/client/index.ts'
-import type { RouteName } from '../../../admin/contract/routes.ts'
 import { ACCESS_ROLES, type AccessRole, includesRole } from '../../../core/access/role.ts'
 import { refuse } from '../../../core/errors.ts'
 import { readVersion } from '../../../project/read-version.ts'
@@ -31,17 +30,15 @@ async function serve(
   rights: { role: AccessRole; allowsWrites: boolean },
   { stdin, stdout }: { stdin: Readable; stdout: Writable },
 ): Promise<void> {
-  const [{ StdioServerTransport }, { createAgentServer }, { ROUTES }] = await Promise.all([
+  const [{ StdioServerTransport }, { createAgentServer }] = await Promise.all([
     import('@modelcontextprotocol/sdk/server/stdio.js'),
     import('../../../admin/mcp/create-agent-server.ts'),
-    import('../../../admin/contract/routes.ts'),
   ])
   const server = createAgentServer({
-    routes: ROUTES,
     version: readVersion(),
     rights,
     perform: (name, given, { signal, tell }) =>
-      operations.perform(name as RouteName, given as AnyInput, { signal, onProgress: tell }),
+      operations.perform(name, given as AnyInput, { signal, onProgress: tell }),
   })
   const ended = new Promise<void>((resolve, reject) => {
     stdin.once('end', resolve)

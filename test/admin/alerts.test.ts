@@ -14,7 +14,7 @@ async function startWithRule() {
       ...testSurroundings(),
       alerts: () => ({ rules: [RULE], kinds: { ops: 'slack' } }),
       async testAlert(rule) {
-        tested.push(rule)
+        tested.push(rule.name)
         return [{ channel: 'ops', error: 'hooks.example.com answered 500' }]
       },
     },

@@ -44,10 +44,7 @@ export function openFilesPort(config: Config, { embedded, ...parts }: FilesPortP
       }
     },
     async remove({ account, files: found, actor, reason }, { signal, tell }) {
-      const [{ HandLedger }, { removeFiles }] = await Promise.all([
-        import('../service/remove-files.ts'),
-        import('../service/remove-files.ts'),
-      ])
+      const { HandLedger, removeFiles } = await import('../service/remove-files.ts')
       const ledger = new HandLedger(parts.store, { actor, reason, account }, parts.clock)
       const onDone = (done: number) => tell({ done, total: found.length })
       return ask(account, (files) => removeFiles({ files, ledger }, found, { signal, onDone }))

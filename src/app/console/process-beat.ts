@@ -12,31 +12,28 @@ interface BeatParts {
 
 /** Writes the row by which the admin servers of other processes find this one. */
 export class ProcessBeat {
-  readonly #store: BeatParts['store']
-  readonly #clock: Clock
-  readonly #broken: BeatParts['broken']
+  readonly #parts: BeatParts
   readonly id = randomWord().slice(0, 16)
   #beating: Promise<void> = Promise.resolve()
   #beat = () => {}
   #cancel = () => {}
   #isStopped = false
 
-  constructor({ store, clock, broken }: BeatParts) {
-    this.#store = store
-    this.#clock = clock
-    this.#broken = broken
+  constructor(parts: BeatParts) {
+    this.#parts = parts
   }
 
   /** Resolves once the first row is written. */
   start(about: Omit<ProcessRecord, 'id' | 'startedAt' | 'seenAt' | 'broken'>): Promise<void> {
-    const startedAt = this.#clock.now()
+    const { store, clock, broken } = this.#parts
+    const startedAt = clock.now()
     this.#beat = () => {
       this.#cancel()
-      const seenAt = this.#clock.now()
+      const seenAt = clock.now()
       // A beat that fails is one that others miss; `/readyz` reports the store.
-      const row = { ...about, id: this.id, startedAt, seenAt, broken: this.#broken() }
-      this.#beating = this.#store.beatProcess(row).catch(() => {})
-      this.#cancel = this.#clock.at(seenAt + PROCESS_BEAT_MS, this.#beat)
+      const row = { ...about, id: this.id, startedAt, seenAt, broken: broken() }
+      this.#beating = store.beatProcess(row).catch(() => {})
+      this.#cancel = clock.at(seenAt + PROCESS_BEAT_MS, this.#beat)
     }
     return this.tell()
   }
@@ -52,6 +49,6 @@ export class ProcessBeat {
     this.#isStopped = true
     this.#cancel()
     await this.#beating
-    await this.#store.removeProcess(this.id).catch(() => {})
+    await this.#parts.store.removeProcess(this.id).catch(() => {})
   }
 }

@@ -47,40 +47,23 @@ export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>
  * Settings for another thread or process. Nothing else of the configuration, which holds secrets.
  */
 export function handConfig(config: EngineConfig): HandedConfig {
-  const {
-    workflowsDir,
-    slots,
-    drainMs,
-    dev = false,
-    watchEffects = true,
-    trustsReads = false,
-    reconcile = [],
-    guardPolicy,
-    traces = null,
-    suspects = 'never',
-    aloneMs = ALONE_MS,
-    parent = null,
-    files = { burst: null },
-    effects = 'live',
-    limits = { steps: DEFAULT_MAX_STEPS },
-    outside = { keys: [], processes: [] },
-  } = config
+  const { workflowsDir, slots, drainMs, guardPolicy } = config
   return {
     workflowsDir,
     slots,
     drainMs,
-    dev,
-    watchEffects,
-    trustsReads,
-    reconcile,
     guardPolicy,
-    traces,
-    suspects,
-    aloneMs,
-    parent,
-    files,
-    effects,
-    limits,
-    outside,
+    dev: config.dev ?? false,
+    watchEffects: config.watchEffects ?? true,
+    trustsReads: config.trustsReads ?? false,
+    reconcile: config.reconcile ?? [],
+    traces: config.traces ?? null,
+    suspects: config.suspects ?? 'never',
+    aloneMs: config.aloneMs ?? ALONE_MS,
+    parent: config.parent ?? null,
+    files: config.files ?? { burst: null },
+    effects: config.effects ?? 'live',
+    limits: config.limits ?? { steps: DEFAULT_MAX_STEPS },
+    outside: config.outside ?? { keys: [], processes: [] },
   }
 }

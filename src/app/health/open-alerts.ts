@@ -1,7 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import type { AlertSetup } from '../../admin/ports/surroundings.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
-import { UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
@@ -30,23 +29,12 @@ export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | nu
   })
 }
 
-/** Throws `not_found` for a rule that the project file does not have. */
-function findAlertRule({ alerts }: Pick<Config, 'alerts'>, name: string): AlertRule {
-  const { rules = [] } = alerts ?? {}
-  const rule = rules.find((each) => each.name === name)
-  if (rule !== undefined) return rule
-  const known = rules.map((each) => each.name).join(', ')
-  const fix = known === '' ? 'Add a rule to `alerts` in the project file.' : `Choose one of: ${known}.`
-  throw new UpshotError('not_found', `The project has no alert rule "${name}".`, { details: { fix } })
-}
-
 /** Sends a message that says it is a test to every channel of a rule. */
 export async function testAlert(
   config: Config,
-  name: string,
+  rule: AlertRule,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Sending[]> {
-  const rule = findAlertRule(config, name)
   if (config.alertFaults?.length) throw describeFaults(config.alertFaults)
   const { channels = {} } = config.alerts ?? {}
   const now = clock.now()

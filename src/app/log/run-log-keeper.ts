@@ -1,5 +1,5 @@
 import { describeError } from '../../core/errors.ts'
-import type { Notice, NoticeOf } from '../../core/notices.ts'
+import type { NoticeOf } from '../../core/notices.ts'
 import { RUN_LOG_TEXT, type RunLogLine } from '../../core/runs/annotations/run-log.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
@@ -11,22 +11,23 @@ const WAIT_MS = 50
 /** Lines that wait at most; a flood beyond that is only in the log. */
 const MAX_WAITING = 5_000
 
+interface KeeperParts {
+  store: Pick<Store, 'saveRunLog'>
+  clock: Clock
+  secrets: KnownSecrets
+  notices: NoticeBus
+}
+
 /** Keeps the log lines of runs in the store. Lines of the last 50 ms are lost in a crash. */
 export class RunLogKeeper {
-  readonly #store: Pick<Store, 'saveRunLog'>
-  readonly #clock: Clock
-  readonly #secrets: KnownSecrets
-  readonly #publish: NoticeBus['publish']
+  readonly #parts: KeeperParts
   readonly #unsubscribe: () => void
   #waiting: RunLogLine[] = []
   #cancel: (() => void) | null = null
   #saving: Promise<void> = Promise.resolve()
 
-  constructor(parts: { store: Pick<Store, 'saveRunLog'>; clock: Clock; secrets: KnownSecrets; notices: NoticeBus }) {
-    this.#store = parts.store
-    this.#clock = parts.clock
-    this.#secrets = parts.secrets
-    this.#publish = parts.notices.publish
+  constructor(parts: KeeperParts) {
+    this.#parts = parts
     this.#unsubscribe = parts.notices.subscribe('run.log', (notice) => this.#take(notice))
   }
 
@@ -39,16 +40,17 @@ export class RunLogKeeper {
 
   #take({ run, level, message, facts }: NoticeOf<'run.log'>): void {
     if (this.#waiting.length >= MAX_WAITING) return
-    const known = (text: string) => this.#secrets.redact(text)
+    const { clock, secrets } = this.#parts
+    const known = (text: string) => secrets.redact(text)
     const safe = redactFacts(facts, known)
     this.#waiting.push({
       runId: run,
-      at: this.#clock.now(),
+      at: clock.now(),
       level,
       message: redactText(message, known).slice(0, RUN_LOG_TEXT),
       facts: Object.keys(safe).length === 0 ? null : fitFacts(JSON.stringify(safe)),
     })
-    this.#cancel ??= this.#clock.at(this.#clock.now() + WAIT_MS, () => this.#save())
+    this.#cancel ??= clock.at(clock.now() + WAIT_MS, () => this.#save())
   }
 
   #save(): void {
@@ -57,14 +59,10 @@ export class RunLogKeeper {
     const lines = this.#waiting
     if (lines.length === 0) return
     this.#waiting = []
-    const report = (error: unknown): Notice => ({
-      kind: 'fault',
-      where: 'keeping the log lines of runs',
-      error: describeError(error),
-    })
-    this.#saving = this.#saving
-      .then(() => this.#store.saveRunLog(lines))
-      .catch((error: unknown) => this.#publish(report(error)))
+    const { store, notices } = this.#parts
+    const report = (error: unknown) =>
+      notices.publish({ kind: 'fault', where: 'keeping the log lines of runs', error: describeError(error) })
+    this.#saving = this.#saving.then(() => store.saveRunLog(lines)).catch(report)
   }
 }
 

@@ -8,8 +8,11 @@ import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 export function accessTo({ service }: Pick<Config, 'service'>, embedded: EmbeddedSandbox | null): Access {
   if (service.kind === 'real') return service
   if (embedded === null) throw new UpshotError('not_running', 'The app has not started.')
-  const { sandbox, apiKey } = embedded
-  return { baseUrl: sandbox.url, apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
+  return accessToSandbox({ baseUrl: embedded.sandbox.url, apiKey: embedded.apiKey })
+}
+
+function accessToSandbox({ baseUrl, apiKey }: Pick<Access, 'baseUrl' | 'apiKey'>): Access {
+  return { baseUrl, apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
 }
 
 /**
@@ -22,7 +25,6 @@ export function findAccess(
 ): Access {
   if (config.service.kind === 'real' || embedded !== null) return accessTo(config, embedded)
   const sandbox = readRuntimeFile(config.dataDir)?.sandbox
-  if (sandbox)
-    return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
+  if (sandbox) return accessToSandbox(sandbox)
   throw new UpshotError('not_running', 'No process of this data directory runs the sandbox.')
 }

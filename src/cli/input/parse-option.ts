@@ -51,16 +51,3 @@ export function parseSince(text: string): Since {
     )
   }
 }
-
-/** The options with the moments of `since` and `until`. */
-export function readMoments<Choice extends { since?: Since | undefined; until?: Since | undefined }>(
-  choice: Choice,
-  now: number,
-): Omit<Choice, 'since' | 'until'> & { since?: number; until?: number } {
-  const { since, until, ...rest } = choice
-  return {
-    ...rest,
-    ...(since === undefined ? {} : { since: since(now) }),
-    ...(until === undefined ? {} : { until: until(now) }),
-  }
-}

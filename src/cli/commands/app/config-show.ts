@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { adoptEnvFile, processEnvironment } from '../../../project/config/environment.ts'
 import { type Explained, explainConfig } from '../../../project/config/explain-config.ts'
 import type { Cli } from '../../command.ts'
@@ -9,7 +9,7 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 export function define(command: Command, { out, project }: Cli): void {
   command.option('--origins', 'also show the source of each value').action(async ({ origins = false }) => {
     if (await project.isFar()) {
-      if (origins) throw describeOrigins()
+      if (origins) throw refuse('A server shows its settings, but not where each comes from.', WITHOUT_ORIGINS)
       const { items } = await project.withOperations((operations) => call(operations, 'GET /config', {}))
       return out.result(items, () => formatTable(items, COLUMNS, out))
     }
@@ -22,11 +22,7 @@ export function define(command: Command, { out, project }: Cli): void {
   })
 }
 
-function describeOrigins(): UpshotError {
-  return new UpshotError('invalid_request', 'A server shows its settings, but not where each comes from.', {
-    fix: 'Leave out --origins, or run it on the machine of the app, without --server and UPSHOT_SERVER.',
-  })
-}
+const WITHOUT_ORIGINS = 'Leave out --origins, or run it on the machine of the app, without --server and UPSHOT_SERVER.'
 
 const COLUMNS: Column<Pick<Explained, 'setting' | 'value'>>[] = [
   { title: 'SETTING', value: ({ setting }) => setting },

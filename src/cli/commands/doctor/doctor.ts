@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { listUnmatched } from '../../../admin/queries/list-unmatched.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { describeBroken } from '../../../core/runs/workflow-record.ts'
 import { listBrokenModules } from '../../../core/store/process-record.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
@@ -34,7 +34,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async ({ fix = false, tryDelete = false }) => {
       const options = { isTryingDelete: tryDelete }
       if (await project.isFar()) {
-        if (fix || tryDelete) throw describeFar()
+        if (fix || tryDelete) throw refuse('At a server, the doctor examines and does nothing else.', ONLY_EXAMINES)
         const { findings } = await project.withOperations((far) => call(far, 'POST /doctor', { body: {} }))
         return report(out, { findings, mended: [] })
       }
@@ -47,11 +47,7 @@ export function define(command: Command, { out, project }: Cli): void {
     })
 }
 
-function describeFar(): UpshotError {
-  return new UpshotError('invalid_request', 'At a server, the doctor examines and does nothing else.', {
-    fix: 'Leave out --fix and --try-delete, or run it on the machine of the app.',
-  })
-}
+const ONLY_EXAMINES = 'Leave out --fix and --try-delete, or run it on the machine of the app.'
 
 /** Runs all checks in order. Without a valid configuration most are left out. */
 async function examine(project: Project, { isTryingDelete }: DoctorOptions): Promise<Finding[]> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import { parseEvent } from '../../../core/incoming/parse-event.ts'
 import { parseJson } from '../../../core/json.ts'
 import type { Cli } from '../../command.ts'
@@ -17,7 +17,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--workflow <id>', 'only this workflow')
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
     .action((id, { file, account, workflow, workflows: folder }) => {
-      if ((id === undefined) === (file === undefined)) throw describeMisuse()
+      if ((id === undefined) === (file === undefined)) throw refuse('Name one event, or --file.', EXAMPLE)
       const body = { ...(file === undefined ? { event: id } : readGiven(file)), account }
       const flags =
         folder === undefined ? null : { UPSHOT_WORKFLOWS_DIR: { flag: '--workflows', value: resolve(folder) } }
@@ -74,11 +74,7 @@ function formatMatches({ event: id, type, workflows }: Matches, layout: Layout):
   ]
 }
 
-function describeMisuse(): UpshotError {
-  return new UpshotError('invalid_request', 'Name one event, or --file.', {
-    fix: 'For example: "upshot events match evt_1", or "upshot events match --file event.json".',
-  })
-}
+const EXAMPLE = 'For example: "upshot events match evt_1", or "upshot events match --file event.json".'
 
 function describeUnknown(workflow: string): UpshotError {
   return new UpshotError('not_found', `In the workflows folder, no module defines the workflow "${workflow}".`, {

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { EVENT_ROUTES } from '../../../admin/contract/resources/events.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { call, type Operations, requireLocal } from '../../open/operations.ts'
@@ -39,14 +39,19 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withOperations(async (operations) => {
         const [event, another] = named
         if (plan !== undefined) {
-          if (event === undefined || event === '-' || another !== undefined) throw describeLoosePlan()
+          if (event === undefined || event === '-' || another !== undefined) {
+            const fix = 'For example: upshot events replay evt_1 --plan plan.json'
+            throw refuse('A plan is for one event. Name that event, and no other.', fix)
+          }
           const { store, config } = requireLocal(operations)
           const { replayPlan } = await import('../safety/plan/replay-plan.ts')
           return replayPlan({ out, project }, store, { config, event, workflow, account, plan, as, keyFile })
         }
         const choice = readSchemaOptions(FILTER, options, NAMES)
         const isSelected = Object.keys(choice).length > 0
-        if (named.length > 0 === isSelected) throw describeMisuse()
+        if (named.length > 0 === isSelected) {
+          throw refuse('Give either ids of events or options that select them.', EXAMPLE)
+        }
         const workflows = workflow === undefined ? undefined : [workflow]
         if (!isSelected) {
           return replayNamed(out, operations, { ids: await readIds(named, 'events'), body: { account, workflows } })
@@ -99,17 +104,7 @@ function describeWill(events: number, runs: number): string {
   return `replay ${what} as ${runs} new ${runs === 1 ? 'run' : 'runs'}`
 }
 
-function describeMisuse(): UpshotError {
-  return new UpshotError('invalid_request', 'Give either ids of events or options that select them.', {
-    fix: 'For example: "upshot events replay evt_1", or "upshot events replay --type file.created --since 1h".',
-  })
-}
-
-function describeLoosePlan(): UpshotError {
-  return new UpshotError('invalid_request', 'A plan is for one event. Name that event, and no other.', {
-    fix: 'For example: upshot events replay evt_1 --plan plan.json',
-  })
-}
+const EXAMPLE = 'For example: "upshot events replay evt_1", or "upshot events replay --type file.created --since 1h".'
 
 const COLUMNS: Column<Replayed>[] = [
   { title: 'EVENT', value: ({ event }) => event, most: 60 },

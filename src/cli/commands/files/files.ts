@@ -87,7 +87,10 @@ export function get(command: Command, { out, project }: Cli): void {
         async (operations) => {
           const signal = onInterrupt()
           const entry = await findEntry(operations, text, { account, signal })
-          if (entry.type === 'folder') throw refuseFolder(entry)
+          if (entry.type === 'folder') {
+            const place = `${entry.service}:${entry.path}`
+            throw refuse(`${place} is a folder.`, `List its entries: upshot files ls ${place}`)
+          }
           const work = {
             out,
             signal,
@@ -149,8 +152,4 @@ async function chooseTarget(entry: Entry, output: string | undefined): Promise<s
   const isFolder =
     output === undefined || output.endsWith('/') || (existsSync(output) && statSync(output).isDirectory())
   return resolve(isFolder ? join(output ?? '.', localName(entry.name)) : output)
-}
-
-function refuseFolder({ service, path }: Entry): UpshotError {
-  return refuse(`${service}:${path} is a folder.`, `List its entries: upshot files ls ${service}:${path}`)
 }

@@ -1,32 +1,31 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { UpshotError } from '../../../core/errors.ts'
+import { refuse, UpshotError } from '../../../core/errors.ts'
 import type { RunOperation } from '../../../core/runs/run.ts'
 import { planFork } from '../../../core/runs/step.ts'
 import type { Cli } from '../../command.ts'
 import { parseJsonOption } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { isDryRun } from '../../operate/act-command.ts'
-import { performOperation } from '../../operate/perform-operation.ts'
+import { describeRefusals, performOperation } from '../../operate/perform-operation.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { addRunTargets, describeChoice, readIds, readRunChoice } from './select-runs.ts'
 
 export function cancel(command: Command, cli: Cli): void {
-  const work = { kind: 'cancel', act: 'cancel', verb: 'cancel', done: 'canceled' } as const
-  addRunTargets(command).action((ids, options) => operateOnRuns(cli, work, { ids, options }))
+  addRunTargets(command).action((ids, options) =>
+    operateOnRuns(cli, { kind: 'cancel', done: 'canceled' }, { ids, options }),
+  )
 }
 
 export function retry(command: Command, cli: Cli): void {
-  const work = { kind: 'retry', act: 'retry', verb: 'retry', done: 'retried' } as const
   addRunTargets(command)
     .addHelpText('after', '\nTo start from an earlier step, fork the run: upshot runs fork <id> --from-step <step>')
-    .action((ids, options) => operateOnRuns(cli, work, { ids, options }))
+    .action((ids, options) => operateOnRuns(cli, { kind: 'retry', done: 'retried' }, { ids, options }))
 }
 
-const RESUME = { kind: 'resume', act: 'resume', verb: 'resume', done: 'resumed' } as const
+const RESUME = { kind: 'resume', done: 'resumed' } as const
 const WAKE = {
   kind: 'resume',
-  act: 'resume',
   verb: 'end the sleep of',
   done: 'woken',
   body: { skipSleep: true },
@@ -34,7 +33,6 @@ const WAKE = {
 } as const
 const RESTART = {
   kind: 'restart',
-  act: 'resume',
   verb: 'restart from scratch',
   done: 'restarted',
   body: { fromScratch: true },
@@ -52,22 +50,16 @@ export function resume(command: Command, cli: Cli): void {
     )
 }
 
-const RESOLVE = { kind: 'resolve', act: 'resolve', verb: 'resolve', done: 'resolved' } as const
-const UNDO = {
-  kind: 'unresolve',
-  act: 'unresolve',
-  verb: 'take back the resolution of',
-  done: 'no longer resolved',
-} as const
+const RESOLVE = { kind: 'resolve', done: 'resolved' } as const
+const UNDO = { kind: 'unresolve', verb: 'take back the resolution of', done: 'no longer resolved' } as const
 
 export function resolve(command: Command, cli: Cli): void {
   addRunTargets(command)
     .option('--undo', 'take it back: the runs count as failures again')
     .action((ids, { undo, ...options }) => {
       if (!undo && cli.project.operator.reason === null) {
-        throw new UpshotError('invalid_request', 'Resolving a run needs a reason, and none was given.', {
-          fix: 'Say what was done: upshot runs resolve <id> --reason "copied by hand"',
-        })
+        const fix = 'Say what was done: upshot runs resolve <id> --reason "copied by hand"'
+        throw refuse('Resolving a run needs a reason, and none was given.', fix)
       }
       return operateOnRuns(cli, undo ? UNDO : RESOLVE, { ids, options })
     })
@@ -98,31 +90,19 @@ export function fork(command: Command, { out, project }: Cli): void {
 
 /** Named runs that are changed side by side. */
 const SLICE = 20
-/** Refused runs that are listed for a person. */
-const SHOWN = 20
-
-type RunAct = 'cancel' | 'retry' | 'resume' | 'resolve' | 'unresolve'
 
 interface RunWork {
   kind: RunOperation
-  /** The operation on one run, and what it takes beside the reason. */
-  act: RunAct
+  /** Fields of its body beside the reason. */
   body?: { fromScratch?: boolean; skipSleep?: boolean }
-  /** Words for it in a question and in a report, such as `retry` and `retried`. */
-  verb: string
+  /** The word for it in a question, such as `retry`. Default: its kind. */
+  verb?: string
+  /** The word for it in a report, such as `retried`. */
   done: string
   /** Ask for a confirmation even if runs are named by id. */
   isDestructive?: boolean
   /** It is done to named runs alone. */
   isOfNamed?: boolean
-}
-
-interface Outcome {
-  run: string
-  workflow: string | null
-  done: boolean
-  /** The reason of a refusal; null if done. */
-  why: string | null
 }
 
 /** Does it to the named runs at once, or to all selected ones, as a tracked operation. */
@@ -134,13 +114,12 @@ async function operateOnRuns(
   const choice = readRunChoice(options)
   const isSelected = Object.keys(choice).length > 0
   if (ids.length > 0 === isSelected || (isSelected && work.isOfNamed)) {
-    throw new UpshotError('invalid_request', 'Give either ids of runs or options that select them.', {
-      fix: 'For example: "run_1", or "--status failed --since 1h".',
-    })
+    const fix = 'For example: "run_1", or "--status failed --since 1h".'
+    throw refuse('Give either ids of runs or options that select them.', fix)
   }
   await project.withOperations(async (operations) => {
     if (!isSelected) return operateOnNamed(out, work, { operations, ids })
-    const { kind, verb, done } = work
+    const { kind, verb = kind, done } = work
     const perSecond = (options.perSecond as number | undefined) ?? null
     const describe = ({ total }: { total: number }) => `${verb} ${countRuns(total)} (${describeChoice(choice)})`
     const body = { kind, filter: choice, perSecond }
@@ -150,32 +129,37 @@ async function operateOnRuns(
 
 async function operateOnNamed(
   out: Output,
-  work: RunWork,
+  { kind, verb = kind, ...work }: RunWork,
   { operations, ids }: { operations: Operations; ids: readonly string[] },
 ): Promise<void> {
+  const act = kind === 'restart' ? 'resume' : kind
   const named = await readIds(ids, 'runs')
   const perform = (body: object) => async (id: string) => {
-    const name = `POST /runs/:id/${work.act}` as const
+    const name = `POST /runs/:id/${act}` as const
     const { id: run, workflow, status } = await call(operations, name, { params: { id }, body } as never)
     return { run, workflow, status }
   }
   if (work.isDestructive || out.given.dryRun) {
     const { done } = await ask(named, perform({ ...work.body, isDryRun: true }))
     const things = done.map(({ run, workflow, status }) => `${run}  ${workflow}  ${status}`)
-    const will = `${work.verb} ${countRuns(done.length)}`
+    const will = `${verb} ${countRuns(done.length)}`
     if (!(await confirm(out, { will, things }))) {
       const first = done.map(({ run }) => run)
-      const data = { kind: work.kind, dryRun: true, matched: done.length, first }
+      const data = { kind, dryRun: true, matched: done.length, first }
       return out.result(data, () => [`This would ${will}.`])
     }
   }
   const { done, refused } = await ask(named, perform({ ...work.body }))
-  const outcomes: Outcome[] = [
+  const refusals = refused.map(({ id, error }) => ({ target: id, why: error.message }))
+  const runs = [
     ...done.map(({ run, workflow }) => ({ run, workflow, done: true, why: null })),
-    ...refused.map(({ id, error }) => ({ run: id, workflow: null, done: false, why: error.message })),
+    ...refusals.map(({ target, why }) => ({ run: target, workflow: null, done: false, why })),
   ]
+  out.result({ kind, dryRun: false, done: done.length, refused: refused.length, runs }, () => [
+    `${countRuns(done.length)} ${work.done}${refused.length === 0 ? '.' : `, ${refused.length} refused.`}`,
+    ...describeRefusals(refused.length, refusals),
+  ])
   if (refused.length > 0) out.leaveWith('failed')
-  report(out, work, outcomes)
 }
 
 /** Asks for each of the runs. Throws where none could be done; an unknown run ends the command. */
@@ -200,16 +184,6 @@ async function ask<Answer>(ids: readonly string[], perform: (id: string) => Prom
 
 function countRuns(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`
-}
-
-function report(out: Output, { kind, done: word }: RunWork, outcomes: readonly Outcome[]): void {
-  const done = outcomes.filter((outcome) => outcome.done)
-  const rest = outcomes.filter((outcome) => !outcome.done)
-  out.result({ kind, dryRun: false, done: done.length, refused: rest.length, runs: outcomes }, () => [
-    `${countRuns(done.length)} ${word}${rest.length === 0 ? '.' : `, ${rest.length} refused.`}`,
-    ...rest.slice(0, SHOWN).map(({ run, why }) => `  ${run}  ${why}`),
-    ...(rest.length > SHOWN ? [`  … and ${rest.length - SHOWN} more`] : []),
-  ])
 }
 
 export function answer(command: Command, { out, project }: Cli): void {

@@ -1,10 +1,8 @@
-import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { PreviewedJob } from '../../../app/preview/isolated-process.ts'
 import { readAct } from '../../../core/safety/ledger/outside-act.ts'
-import type { Cli } from '../../command.ts'
 import { commandClock } from '../../command-clock.ts'
-import { call, type Operations } from '../../open/operations.ts'
+import { actCommand } from '../../operate/act-command.ts'
 import { formatFailure, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type Column, formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
@@ -29,25 +27,20 @@ const MAX_STEPS = 100_000
 /** Time from which a run at work says for how long nothing of it has ended. */
 const STILL_MS = 60_000
 
-export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of the run, run_…, or its beginning').action((id) =>
-    project.withOperations(async (operations) => {
-      const run = await readDetails(operations, id)
-      out.result(run, () => formatDetails(run, out))
-      if (run.status === 'failed' && run.resolution === null) out.note(writeNext(run))
-      const open = run.hooks.find(({ state }) => state === 'open')
-      if (open) out.note(`\nAnswer in place of its sender: upshot runs answer ${run.id} "${open.step}" --data null`)
-    }),
-  )
-}
-
-function writeNext({ id }: Details): string {
-  return `\nFrom the failed step again: upshot runs retry ${id}\nA test of this failure:      upshot runs test ${id}`
-}
-
-function readDetails(operations: Operations, id: string): Promise<Details> {
-  return call(operations, 'GET /runs/:id/details', { params: { id }, query: { steps: MAX_STEPS } })
-}
+export const define = actCommand('GET /runs/:id/details', {
+  argument: ['id', 'id of the run, run_…, or its beginning'],
+  query: () => ({ steps: MAX_STEPS }),
+  done: (run, _, { out }) => formatDetails(run, out),
+  note({ id, status, resolution, hooks }) {
+    const isFailed = status === 'failed' && resolution === null
+    const open = hooks.find(({ state }) => state === 'open')
+    return [
+      ...(isFailed ? [`\nFrom the failed step again: upshot runs retry ${id}`] : []),
+      ...(isFailed ? [`A test of this failure:      upshot runs test ${id}`] : []),
+      ...(open ? [`\nAnswer in place of its sender: upshot runs answer ${id} "${open.step}" --data null`] : []),
+    ].join('\n')
+  },
+})
 
 function formatDetails(run: Details, layout: Layout): string[] {
   const { event, steps, hooks, log, outside, chain, children } = run

@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
+import { given } from '../../../admin/queries/read-query.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import type { ApiKey, Sandbox, SandboxOptions } from '../../../sandbox/index.ts'
+import type { ApiKey, Sandbox } from '../../../sandbox/index.ts'
 import type { Cli } from '../../command.ts'
 import { gather } from '../../input/parse-option.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -49,7 +50,7 @@ export function define(command: Command, { out, project }: Cli): void {
       await using sandbox = await startSandbox({
         ...foldersOf(dir, config),
         ...ports,
-        ...definedOnly(options),
+        ...given(options),
         hosts: allowHost,
         log: (line) => out.note(describeLine(line)),
       })
@@ -124,14 +125,4 @@ function parsePort(text: string): number {
 function parseSeed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Give a whole number from 0 to 999999999.')
-}
-
-function definedOnly(options: {
-  host?: string | undefined
-  seed?: number | undefined
-  form?: SandboxOptions['form'] | undefined
-  plan?: SandboxOptions['plan'] | undefined
-  clock: 'real' | 'manual'
-}): Pick<SandboxOptions, 'host' | 'seed' | 'form' | 'plan' | 'clock'> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../../admin/client/index.ts'
 import { openIsolated } from '../../../../app/preview/isolated-process.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { refuse } from '../../../../core/errors.ts'
 import { compareOutlines, outlineOf } from '../../../../core/service/shapes/outline.ts'
 import { emptyShape, foldBody, type Shape } from '../../../../core/service/shapes/shape.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
@@ -56,7 +56,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--show-values', 'show the value that does not fit; needs a terminal')
     .action(({ since: asked, shapes: file, showValues = false }) =>
       project.withOperations(async (operations) => {
-        if (showValues && !out.isWatched) throw noTerminal()
+        if (showValues && !out.isWatched) throw refuse('Values of events are shown on a terminal only.', ONE_EVENT)
         const since = readSince(asked)
         const config = await project.loadHere()
         const known = readShapes(file ?? join(config.workflowsDir, SHAPES_FILE))
@@ -88,11 +88,7 @@ async function loadDefinitions(config: Config): Promise<UsedDefinition[]> {
 }
 
 /** Values of events end in logs and pipes only where somebody puts them there. */
-function noTerminal(): UpshotError {
-  return new UpshotError('invalid_request', 'Values of events are shown on a terminal only.', {
-    fix: 'Leave out --show-values, or look at one event with "upshot events show <event>".',
-  })
-}
+const ONE_EVENT = 'Leave out --show-values, or look at one event with "upshot events show <event>".'
 
 /** Parses each event by each definition of its type, and folds it. */
 async function readFits(

@@ -23,8 +23,7 @@ export function backtestUnfinished(
   { workflows, markdown }: BacktestOptions,
 ): Promise<void> {
   return project.withReads(async (store, config) => {
-    const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
-    const { listMisfits } = await import('../../../../app/backtest/check-unfinished.ts')
+    const { checkUnfinished, listMisfits } = await import('../../../../app/backtest/check-unfinished.ts')
     const signal = onInterrupt()
     await using isolated = await openLasting(out, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })

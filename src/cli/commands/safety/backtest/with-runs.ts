@@ -1,3 +1,4 @@
+import { given } from '../../../../admin/queries/read-query.ts'
 import type { compareStarts } from '../../../../app/backtest/compare-starts.ts'
 import type { CasePage, RunChoice } from '../../../../app/backtest/read-cases.ts'
 import { UpshotError } from '../../../../core/errors.ts'
@@ -5,7 +6,6 @@ import type { Starts } from '../../../../core/safety/differences.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { commandClock } from '../../../command-clock.ts'
-import { readMoments } from '../../../input/parse-option.ts'
 import type { Project } from '../../../open/open-project.ts'
 import { NO_STORE, type openCode } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
@@ -68,6 +68,6 @@ export function chooseRuns(
   { since, until, type, account, sample, limit }: Partial<BacktestOptions>,
 ): RunChoice {
   const now = commandClock.now()
-  const given = Object.entries({ ...readMoments({ since, until }, now), type, account, sample, limit })
-  return { workflow, since: now - WEEK_MS, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
+  const moments = { since: since?.(now) ?? now - WEEK_MS, until: until?.(now) }
+  return given({ workflow, ...moments, type, account, sample, limit })
 }

@@ -45,7 +45,9 @@ export function define(command: Command, { out, project }: Cli): void {
         // Before anything is loaded: a person sees at once that it has begun.
         out.note(`Planning ${file ?? id ?? `the newest events of ${named}`} …`)
         return project.withStore(async (store, config) => {
-          if (save !== undefined && last !== undefined) throw describeManySaved()
+          if (save !== undefined && last !== undefined) {
+            throw refuse('Only the plan of one event can be saved.', 'Name that event in place of --last.')
+          }
           const now = commandClock.now()
           const { events, workflow } = await chooseEvents(store, { id, account, workflow: named, file, last }, now)
           const reads: string[] = []
@@ -65,6 +67,7 @@ export function define(command: Command, { out, project }: Cli): void {
             progress.set(plans.length)
           }
           progress.end()
+          const all = plans.map(({ plan }) => plan)
           const [first] = plans
           if (last === undefined && first) {
             // A plan that cannot be saved is the one thing that is told.
@@ -75,12 +78,9 @@ export function define(command: Command, { out, project }: Cli): void {
             for (const note of notes) out.note(note)
           } else {
             const described = plans.map(({ event, plan }) => describePlan(plan, { ...about, event }))
-            const all = plans.map(({ plan }) => plan)
             out.result({ plans: described }, () => [...formatTable(plans, PLANS, out), '', formatSum(all, reads)])
           }
-          const [{ event } = { event: null }] = plans
-          const hasRecorded = event !== null && rules.readsLive && (await hasRun(store, event, workflow))
-          const all = plans.map(({ plan }) => plan)
+          const hasRecorded = first !== undefined && rules.readsLive && (await hasRun(store, first.event, workflow))
           for (const line of advise(all, { hasRecorded })) out.note(line)
           leave(out, all)
         })
@@ -134,10 +134,6 @@ function leave(out: Cli['out'], plans: readonly PreviewedJob[]): void {
   if (plans.some(({ undeclared }) => undeclared.length > 0)) out.leaveWith('difference')
   else if (endsAs('failed')) out.leaveWith('failed')
   else if (endsAs('open')) out.leaveWith('unknown')
-}
-
-function describeManySaved(): UpshotError {
-  return refuse('Only the plan of one event can be saved.', 'Name that event in place of --last.')
 }
 
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents' | 'listEvents' | 'listRoutes'>

@@ -11,6 +11,7 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { redactBody } from '../../core/service/shapes/redact-body.ts'
 import { emptyShape, foldBody } from '../../core/service/shapes/shape.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
+import { searchSlices } from '../../core/store/search.ts'
 import type { ListReads, ReadStore } from '../../core/store/store.ts'
 import { isoTime, withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
@@ -287,13 +288,10 @@ export async function* readTraffic(
   store: Pick<ListReads, 'searchEvents'>,
   search: EventSearch,
 ): AsyncGenerator<{ event: EventRecord; data: ServiceEvent['data'] }> {
-  for (let after: string | null = null; ; ) {
-    const { items, next } = await store.searchEvents(search, { ...SLICE, after })
-    for (const event of items) {
+  for await (const events of searchSlices((slice) => store.searchEvents(search, slice), SLICE)) {
+    for (const event of events) {
       if (event.body === '' || event.type.startsWith(OWN_TYPES)) continue
       yield { event, data: (JSON.parse(event.body) as ServiceEvent).data }
     }
-    if (next === null) return
-    after = next
   }
 }

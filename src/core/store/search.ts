@@ -51,6 +51,19 @@ export interface SearchBounds {
   now: () => number
 }
 
+/** The items of a whole search, in slices: no read spans two of them. */
+export async function* searchSlices<Item>(
+  read: (slice: SearchSlice) => Promise<SearchPart<Item>>,
+  { rows, limit }: Pick<SearchSlice, 'rows' | 'limit'>,
+): AsyncGenerator<Item[]> {
+  for (let after: string | null = null; ; ) {
+    const { items, next }: SearchPart<Item> = await read({ rows, limit, after })
+    yield items
+    if (next === null) return
+    after = next
+  }
+}
+
 /**
  * Reads slices until the page is full, nothing is left or the budget is spent. No read spans two
  * slices, so a long search never keeps the log from being copied.

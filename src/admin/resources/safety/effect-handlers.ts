@@ -4,7 +4,7 @@ import { describeScope, presentMode } from '../../../core/safety/stop.ts'
 import { findUseLimit, suggestLimits } from '../../../core/safety/suggest-limits.ts'
 import type { EffectFilter } from '../../../core/store/effects.ts'
 import { listSwitches } from '../../../core/store/list-switches.ts'
-import type { SearchPart } from '../../../core/store/search.ts'
+import { searchSlices } from '../../../core/store/search.ts'
 import type { ListReads, ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
@@ -169,12 +169,10 @@ async function listOfFile(store: Pick<ReadStore, 'listEffects'>, file: string): 
 /** Only the parts that count are kept, so that memory stays small. */
 async function readWhole(lists: Pick<ListReads, 'searchEffects'>, filter: EffectFilter) {
   const found: Pick<EffectRecord, 'at' | 'workflow' | 'runId'>[] = []
-  for (let after: string | null = null; ; ) {
-    const part: SearchPart<EffectRecord> = await lists.searchEffects(filter, { rows: MANY, limit: MANY, after })
-    for (const { at, workflow, runId } of part.items) found.push({ at, workflow, runId })
-    if (part.next === null) return found
-    after = part.next
+  for await (const rows of searchSlices((slice) => lists.searchEffects(filter, slice), { rows: MANY, limit: MANY })) {
+    for (const { at, workflow, runId } of rows) found.push({ at, workflow, runId })
   }
+  return found
 }
 
 interface LedgerParts {

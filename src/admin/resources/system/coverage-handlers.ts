@@ -4,6 +4,7 @@ import type { RunStatus } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { findStorage, type StorageName } from '../../../core/service/storage.ts'
 import { HOUR_MS, listHoursNow } from '../../../core/store/run-hour.ts'
+import { searchSlices } from '../../../core/store/search.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { FileCounts, KeptSweep } from '../../../core/store/sweeps.ts'
 import { isoTime, waitUntil } from '../../../core/time.ts'
@@ -179,15 +180,12 @@ async function countTypes(
     const isOfFile = type.startsWith('file.')
     const unmatched = isOfFile && book?.types[type] === undefined ? 'no defineEvent of this type has `file`' : null
     const total: TypeCoverage = { type, events: 0, madeUp: 0, unmatched }
-    for (let after: string | null = null; ; ) {
-      const { items, next } = await store.searchEvents({ type, since }, { ...SLICE, after })
-      for (const { origin, body } of items) {
+    for await (const events of searchSlices((slice) => store.searchEvents({ type, since }, slice), SLICE)) {
+      for (const { origin, body } of events) {
         total.events += 1
         if (origin === 'reconcile') total.madeUp += 1
         onEvent(body, type)
       }
-      if (next === null) break
-      after = next
     }
     counted.push(total)
   }
@@ -219,15 +217,14 @@ async function countRuns(
 async function countDeletes(store: Pick<ReadStore, 'searchEffects'>, since: number) {
   const deletes: Coverage['deletes'] = { begun: 0, outcomes: {} }
   const gone: string[] = []
-  for (let after: string | null = null; ; ) {
-    const { items, next } = await store.searchEffects({ class: 'delete', since }, { ...SLICE, after })
-    for (const { phase, outcome, account, target } of items) {
+  const search = { class: 'delete', since } as const
+  for await (const rows of searchSlices((slice) => store.searchEffects(search, slice), SLICE)) {
+    for (const { phase, outcome, account, target } of rows) {
       const isGone = outcome === 'deleted' || outcome === 'already_gone'
       if (isGone && account === DEFAULT_ACCOUNT && target !== null && gone.length < NAMED.files) gone.push(target)
       if (phase === 'begun') deletes.begun += 1
       if (phase === 'ended') deletes.outcomes[outcome ?? 'unknown'] = (deletes.outcomes[outcome ?? 'unknown'] ?? 0) + 1
     }
-    if (next === null) return { deletes, gone }
-    after = next
   }
+  return { deletes, gone }
 }

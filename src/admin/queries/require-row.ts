@@ -134,9 +134,5 @@ export async function findRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'>, 
 
 /** The same; throws `not_found` without one. */
 export async function requireRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'>, id: string): Promise<Run> {
-  const run = await findRun(store, id)
-  if (run) return run
-  throw new UpshotError('not_found', `There is no run ${id}, or retention has removed it.`, {
-    fix: 'List the runs with "upshot runs list".',
-  })
+  return (await findRun(store, id)) ?? missing(`There is no run ${id}, or retention has removed it.`, 'runs')
 }

@@ -1,4 +1,4 @@
-import { type Command, Option, type OptionValues } from '@commander-js/extra-typings'
+import type { Command } from '@commander-js/extra-typings'
 import { SCHEDULE_ROUTES } from '../../admin/contract/resources/schedules.ts'
 import type { AnswerOf } from '../../admin/contract/routes.ts'
 import { UpshotError } from '../../core/errors.ts'
@@ -8,6 +8,7 @@ import { readText } from '../input/read-source.ts'
 import { call } from '../open/operations.ts'
 import { actCommand } from '../operate/act-command.ts'
 import { listCommand } from '../operate/list-command.ts'
+import { addSchemaOptions } from '../operate/schema-options.ts'
 import { formatMoment } from '../terminal/format-value.ts'
 import type { Output } from '../terminal/output.ts'
 
@@ -48,7 +49,7 @@ export const show = actCommand('GET /schedules/:name', {
 export const add = actCommand('POST /schedules', {
   argument: ['name', 'its name: letters, digits and ". _ : @ -"'],
   options: (command) =>
-    addOptions(command.requiredOption('--workflow <id>', 'what it starts: a workflow with `on: callable(…)`')),
+    addOptions(command).requiredOption('--workflow <id>', 'what it starts: a workflow with `on: callable(…)`'),
   tries: true,
   body: ({ workflow, ...options }, name) => ({ name, workflow, ...readOptions(options) }),
   done: (schedule, name, { out }) => [`Added the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
@@ -56,7 +57,7 @@ export const add = actCommand('POST /schedules', {
 
 export const edit = actCommand('PATCH /schedules/:name', {
   argument: NAME,
-  options: (command) => addOptions(command),
+  options: addOptions,
   tries: true,
   body: (options) => readOptions(options),
   done: (schedule, name, { out }) => [`Changed the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
@@ -130,30 +131,21 @@ function readTime(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
 }
 
+type ScheduleOptions = ReturnType<ReturnType<typeof addOptions>['opts']>
+
 /** Adds the options with which `add` and `edit` say what a schedule does. */
-function addOptions<Options extends OptionValues>(command: Command<[], Options>) {
-  const catchUp = new Option('--catch-up <rule>', 'missed moments: one run for all, one each, or none')
-  const overlap = new Option('--overlap <rule>', 'while the run before is at work: wait, skip, or run beside it')
+function addOptions(command: Command) {
+  addSchemaOptions(command, SCHEDULE_ROUTES['PATCH /schedules/:name'].body, {
+    without: ['input', 'accounts', 'isDryRun', 'reason'],
+  })
   return command
-    .option('--cron <line>', "five fields, or six with seconds first, such as '30 2 * * *'")
-    .option('--at <time>', 'the one moment, such as 2026-12-24T18:00:00+01:00')
-    .option('--timezone <name>', 'zone of the cron line, such as Europe/Berlin (default: UTC)')
     .option('--input <json>', 'input of the workflow as JSON (default: null)', parseJsonOption)
     .option('--file <file>', 'file with the input as JSON')
     .option('--account <name>', 'account that it acts for; may be repeated (default: default)', gather)
     .option('--each-account', 'a run for every account that exists at the moment')
-    .addOption(catchUp.choices(['latest', 'all', 'skip']))
-    .option('--within <duration>', 'older missed moments are only counted, such as 2h or 7d')
-    .addOption(overlap.choices(['queue', 'skip', 'allow']))
 }
 
-function readOptions({
-  account,
-  eachAccount,
-  file,
-  input,
-  ...rest
-}: ReturnType<ReturnType<typeof addOptions<Record<never, never>>>['opts']>) {
+function readOptions({ account, eachAccount, file, input, ...rest }: ScheduleOptions) {
   if (account !== undefined && eachAccount) throw refuse('Give --account or --each-account, not both.')
   if (file !== undefined && input !== undefined) throw refuse('Give --input or --file, not both.')
   const accounts = eachAccount ? 'each' : account

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
-import { UpshotError } from '../../core/errors.ts'
+import { buffer } from 'node:stream/consumers'
+import { refuse, UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 
 /** The source of a secret: never an option's value, which every process list shows. */
@@ -45,9 +45,12 @@ export function readBytes(file: string): Buffer {
 }
 
 /** The piped input. A terminal is refused: it would wait forever, and echo a secret. */
+export async function readStdinBytes(what: string): Promise<Buffer> {
+  if (!process.stdin.isTTY) return buffer(process.stdin)
+  const fix = 'Pipe it in, as in "cat file | upshot …".'
+  throw refuse(`Standard input is a terminal, but ${what} must be piped in.`, fix)
+}
+
 export async function readStdin(what: string): Promise<string> {
-  if (!process.stdin.isTTY) return text(process.stdin)
-  throw new UpshotError('invalid_request', `Standard input is a terminal, but ${what} must be piped in.`, {
-    fix: 'Pipe it in, as in "cat file | upshot …".',
-  })
+  return (await readStdinBytes(what)).toString('utf8')
 }

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { WorkDone } from '../../../admin/contract/route.ts'
 import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
+import { parseJson } from '../../../core/json.ts'
 import { processEnvironment, TELLS_PARENT } from '../../../project/config/environment.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 
@@ -39,7 +40,7 @@ export async function runCommand<Data>(
   bounds: Bounds,
 ): Promise<Data> {
   const { printed, error: cause } = await readEnd(begin(config, args, bounds), bounds.mostBytes)
-  const { data, error } = readDocument(printed)
+  const { data, error } = (parseJson(printed) ?? {}) as CommandDocument
   if (data !== undefined) return data as Data
   const command = `upshot ${args.join(' ')}`
   const { code, message, fix } = error ?? {
@@ -98,12 +99,4 @@ async function readEnd(child: ChildProcess, mostBytes: number): Promise<{ printe
 function withoutService(): Record<string, string> {
   const names = Object.keys(processEnvironment()).filter((name) => name.startsWith('SERVICE_'))
   return Object.fromEntries(names.map((name) => [name, '']))
-}
-
-function readDocument(text: string): CommandDocument {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
-  }
 }

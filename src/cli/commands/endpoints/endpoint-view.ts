@@ -1,7 +1,16 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { isActive } from '../../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
+import { commandClock } from '../../command-clock.ts'
 
 export type Endpoint = AnswerOf<'GET /endpoints/:name'>
+/** A secret without its value. */
+export type Secret = Endpoint['secrets'][number]
+
+/** Whether deliveries that are signed with a secret are accepted now. */
+export function isAccepted({ until }: Secret): boolean {
+  return isActive({ until: until === null ? null : Date.parse(until) }, commandClock.now())
+}
 
 /** Advice for an address on this machine; null for a public or unknown one. */
 export function adviseReach({ url }: Pick<Endpoint, 'url'>): string | null {

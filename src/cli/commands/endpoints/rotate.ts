@@ -1,12 +1,10 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { isActive } from '../../../core/incoming/endpoint.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../command-clock.ts'
 import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { type ActWords, act } from '../../operate/act-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
-import type { Endpoint } from './endpoint-view.ts'
+import { type Endpoint, isAccepted } from './endpoint-view.ts'
 
 const NAME = ['name', 'name of the endpoint'] as const
 
@@ -35,9 +33,8 @@ const ROTATE: ActWords<'POST /endpoints/:name/rotate', never, RotateOptions> = {
 
 /** The secrets that are accepted for some time more. */
 function listEnds({ secrets }: Endpoint): string[] {
-  const now = commandClock.now()
   return secrets
-    .filter(({ until }) => until !== null && Date.parse(until) > now)
+    .filter((secret) => secret.until !== null && isAccepted(secret))
     .map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until)}.`)
 }
 
@@ -60,16 +57,13 @@ const RETIRE: ActWords<'POST /endpoints/:name/retire', 'GET /endpoints/:name', R
   },
 }
 
-function listRetired(after: Endpoint, before: Endpoint | null): number[] {
+function listRetired(after: Endpoint, before: Endpoint): number[] {
   const kept = new Set(listActive(after))
   return listActive(before).filter((position) => !kept.has(position))
 }
 
-function listActive(endpoint: Endpoint | null): number[] {
-  const now = commandClock.now()
-  const active =
-    endpoint?.secrets.filter(({ until }) => isActive({ until: until === null ? null : Date.parse(until) }, now)) ?? []
-  return active.map(({ position }) => position)
+function listActive({ secrets }: Endpoint): number[] {
+  return secrets.filter(isAccepted).map(({ position }) => position)
 }
 
 export function define(command: Command, cli: Cli): void {

@@ -1,15 +1,14 @@
-import { buffer } from 'node:stream/consumers'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { deliver } from '../../../app/deliver.ts'
-import { refuse, UpshotError } from '../../../core/errors.ts'
+import { refuse } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'
-import { isPlainObject } from '../../../core/json.ts'
+import { isPlainObject, parseJson } from '../../../core/json.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../command-clock.ts'
-import { readBytes, readSecret } from '../../input/read-source.ts'
+import { readBytes, readSecret, readStdinBytes } from '../../input/read-source.ts'
 import { addSecretOptions, parseHeader, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { formatText } from '../../terminal/format-value.ts'
@@ -27,9 +26,8 @@ export function define(command: Command, { out }: Cli): void {
       ),
   ).action(async (url, { scheme, header, file, ...source }) => {
     if (file === '-' && source.secretStdin) {
-      throw new UpshotError('invalid_request', 'Standard input cannot hold both the secret and the body.', {
-        fix: 'Read the secret with --secret-file or --secret-env.',
-      })
+      const fix = 'Read the secret with --secret-file or --secret-env.'
+      throw refuse('Standard input cannot hold both the secret and the body.', fix)
     }
     const secret = await readSecret(source)
     if (secret === undefined) {
@@ -65,19 +63,11 @@ async function readBody(file: string | undefined, now: number): Promise<Buffer> 
     }
     return Buffer.from(JSON.stringify(event))
   }
-  if (file !== '-') return readBytes(file)
-  if (!process.stdin.isTTY) return buffer(process.stdin)
-  throw new UpshotError('invalid_request', 'Standard input is a terminal, but the body must be piped in.', {
-    fix: 'Pipe it in, as in "cat file | upshot …", or name a file with --file.',
-  })
+  return file === '-' ? readStdinBytes('the body') : readBytes(file)
 }
 
 /** The id of the event, which some schemes sign; null if the body has none. */
 function findId(body: Buffer): string | null {
-  try {
-    const content: unknown = JSON.parse(body.toString('utf8'))
-    return isPlainObject(content) && typeof content.id === 'string' ? content.id : null
-  } catch {
-    return null
-  }
+  const content = parseJson(body.toString('utf8'))
+  return isPlainObject(content) && typeof content.id === 'string' ? content.id : null
 }

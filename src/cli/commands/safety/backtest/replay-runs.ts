@@ -1,12 +1,13 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import { refuse, UpshotError } from '../../../../core/errors.ts'
-import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
+import { isPlainObject, type JsonValue, parseJson } from '../../../../core/json.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { findShadow, nameShadow } from '../../../../project/workflows/find-shadow.ts'
 import { hashModule } from '../../../../project/workflows/hash-module.ts'
 import type { Cli } from '../../../command.ts'
+import { readText } from '../../../input/read-source.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openCodeOf, openLiveReads, requireLoaded } from '../open-code.ts'
@@ -97,16 +98,9 @@ function requireShadow({ workflowsDir }: Config, workflow: string, file: string 
 }
 
 function readFixtures(file: string): Record<string, JsonValue> {
-  try {
-    const found: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (isPlainObject(found)) return found as Record<string, JsonValue>
-    throw new Error('it is no object')
-  } catch (error) {
-    const why = (error as Error).message
-    throw new UpshotError('invalid_request', `${file} cannot be read as results of steps: ${why}.`, {
-      fix: 'Write a JSON object: { "name of the step": its result }.',
-    })
-  }
+  const found = parseJson(readText(file))
+  if (isPlainObject(found)) return found as Record<string, JsonValue>
+  throw refuse(`${file} does not hold results of steps.`, 'Write a JSON object: { "name of the step": its result }.')
 }
 
 /** Throws where the code of one module is named beside other code. */

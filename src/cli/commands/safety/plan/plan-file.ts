@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { PreviewedJob } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
+import { parseJson } from '../../../../core/json.ts'
 import { chainHash } from '../../../../core/safety/approval.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
 import { isoTime } from '../../../../core/time.ts'
+import { readText } from '../../../input/read-source.ts'
 
 /** Steps of a run that another one invokes are named behind its step. */
 const WITHIN = ' › '
@@ -65,27 +67,10 @@ export function writePlanFile(path: string, plan: PlanFile): void {
 
 /** Throws `invalid_request` for a file that is no plan, or that was changed since. */
 export function readPlanFile(path: string): PlanFile {
-  const plan = planFile.safeParse(parseFile(path))
+  const plan = planFile.safeParse(parseJson(readText(path)))
   if (!plan.success) throw describeFault(path, 'it is no plan')
   if (hashPlan(plan.data) !== plan.data.hash) throw describeFault(path, 'it was changed since it was saved')
   return plan.data
-}
-
-function parseFile(path: string): unknown {
-  const text = readText(path)
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw describeFault(path, 'it is no JSON', cause)
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw describeFault(path, 'it cannot be read', cause)
-  }
 }
 
 function hashPlan({ event, account, workflow, effects }: Omit<PlanFile, 'format' | 'plannedAt' | 'hash'>): string {
@@ -93,11 +78,9 @@ function hashPlan({ event, account, workflow, effects }: Omit<PlanFile, 'format'
   return effects.reduce((before, item) => chainHash(before, { ...item, runId: '' }), seed)
 }
 
-function describeFault(path: string, why: string, cause?: unknown): UpshotError {
-  return new UpshotError('invalid_request', `Cannot use the plan in ${path}: ${why}.`, {
-    cause,
-    details: { fix: 'Make one with "upshot plan <event> --save <file>".' },
-  })
+function describeFault(path: string, why: string): UpshotError {
+  const fix = 'Make one with "upshot plan <event> --save <file>".'
+  return new UpshotError('invalid_request', `Cannot use the plan in ${path}: ${why}.`, { fix })
 }
 
 function refuse(why: string): UpshotError {

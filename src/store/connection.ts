@@ -43,11 +43,15 @@ export abstract class Table<Own extends Connection = Connection> {
 
   // Functions that are one statement each.
 
-  /** Gives all rows, each as `read` makes it. */
-  protected readRows<Given extends unknown[], Row, Read = Row>(text: string, read?: (row: Row) => Read) {
+  /** Gives all rows, each as `read` makes it, for what `bind` makes of the values. */
+  protected readRows<Given extends unknown[], Row, Read = Row>(
+    text: string,
+    read?: (row: Row) => Read,
+    bind: (...given: Given) => unknown[] = list,
+  ) {
     const statement = this.db.prepare<unknown[], Row>(text)
-    return async (...values: Given): Promise<Read[]> => {
-      const rows = await statement.all(...values)
+    return async (...given: Given): Promise<Read[]> => {
+      const rows = await statement.all(...bind(...given))
       return read ? rows.map(read) : (rows as unknown[] as Read[])
     }
   }
@@ -61,16 +65,28 @@ export abstract class Table<Own extends Connection = Connection> {
     }
   }
 
+  /** Gives the row of a statement that always has one. */
+  protected readOne<Given extends unknown[], Row>(text: string, bind: (...given: Given) => unknown[] = list) {
+    const statement = this.db.prepare<unknown[], Row>(text)
+    return async (...given: Given): Promise<Row> => (await statement.get(...bind(...given))) as Row
+  }
+
   /** Gives the first column of all rows. */
-  protected readValues<Given extends unknown[], Value>(text: string): (...values: Given) => Promise<Value[]> {
+  protected readValues<Given extends unknown[], Value>(text: string, bind: (...given: Given) => unknown[] = list) {
     const statement = this.db.pluck<unknown[], Value>(text)
-    return (...values) => statement.all(...values)
+    return (...given: Given): Promise<Value[]> => statement.all(...bind(...given))
   }
 
   /** Gives the first column of the first row; null: there is none. */
-  protected readValue<Given extends unknown[], Value>(text: string): (...values: Given) => Promise<Value | null> {
+  protected readValue<Given extends unknown[], Value>(text: string, bind: (...given: Given) => unknown[] = list) {
     const statement = this.db.pluck<unknown[], Value>(text)
-    return async (...values) => (await statement.get(...values)) ?? null
+    return async (...given: Given): Promise<Value | null> => (await statement.get(...bind(...given))) ?? null
+  }
+
+  /** Gives whether there is a row. */
+  protected hasRow<Given extends unknown[]>(text: string): (...values: Given) => Promise<boolean> {
+    const statement = this.db.prepare<unknown[]>(text)
+    return async (...values) => (await statement.get(...values)) !== undefined
   }
 
   /** Writes, with what `bind` makes of the values. */

@@ -96,7 +96,7 @@ const joined = {
   },
   /** Steps of an account's runs that deleted one of these targets, or were about to. */
   async listDeletes(t: Tables, account: string, targets: readonly string[]): Promise<Checkpoint[]> {
-    return [...(await t.steps.listDeletes(account, targets)), ...(await t.effects.listDeletes(account, targets))]
+    return [...(await t.steps.listDeletes(targets, account)), ...(await t.effects.listDeletes(account, targets))]
   },
 }
 

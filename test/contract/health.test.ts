@@ -128,7 +128,7 @@ describeStores((test, open) => {
       const left = await store.listRuns({ resolved: false, limit: 10 })
       const { openFailures } = await store.countOpenRuns(NOW + 50)
       const { failed } = await store.countRuns(0)
-      const counts = [openFailures, failed.count, ended.length, left.length]
+      const counts = [openFailures, failed, ended.length, left.length]
       return { counts, groups: items.map(({ runs, resolved }) => [runs, resolved]) }
     }
     expect(await lookAt()).toEqual({ counts: [2, 2, 2, 2], groups: [[2, 0]] })

@@ -23,6 +23,12 @@ export interface OpenRuns {
   oldestPendingAt: number | null
 }
 
+/** The same without those that wait. */
+export interface RunCounts extends Omit<OpenRuns, 'waiting' | 'openFailures'> {
+  /** Runs made since a moment that have failed, and that no person has resolved. */
+  failed: number
+}
+
 /** Most runs before and after a run that its chain is read to. */
 const MAX_LINKS = 50
 

@@ -26,8 +26,8 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
   const db = openMigrated(file)
   if (!db.memory) markOpen(file)
   const tables = openTables(db, createVault(vaultKey))
-  const { deliveries, events, gates, unmatched } = tables
-  const watchers = [events.known, deliveries.uses, unmatched, gates]
+  const { deliveries, events, gates } = tables
+  const watchers = [events.known, deliveries.uses, gates]
   const commit = new GroupCommit(db, watchers, commits === undefined ? null : new CommitCounts(commits))
   return {
     ...translateReads(createReader(tables), file, commit),

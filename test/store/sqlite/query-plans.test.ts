@@ -295,7 +295,7 @@ test('waits are resolved by their indexes, however many there are', () => {
     'SEARCH wait USING PRIMARY KEY (run_id=?)',
     'SEARCH wait USING COVERING INDEX wait_child (child_run=?)',
   ])
-  expect(searches('WHERE parent_run = ?')).toEqual([
+  expect(searches('WHERE parent_run = @runId')).toEqual([
     'SEARCH run USING INDEX run_invoked (parent_run=? AND id>?)',
     'SEARCH wait USING COVERING INDEX wait_child (child_run=? AND run_id=?)',
     'SEARCH work EXISTS USING PRIMARY KEY (run_id=?)',
@@ -382,7 +382,8 @@ test('unadmitted runs are found among the first rows of the queue index', () => 
 
 test('open runs are counted from partial indexes, without reading a run', () => {
   const counts = planOf('AS oldest_pending_at').filter((line) => / (run|work|outcome) /.test(line))
-  const indexes = /^(SCAN|SEARCH) (work|outcome) USING (COVERING )?INDEX (work_\w+|outcome_failure_kind)\b/
+  const indexes =
+    /^(SCAN|SEARCH) (work|outcome) USING (COVERING )?INDEX (work_\w+|outcome_failure_kind|outcome_ended_badly)\b/
   const ofOldest = 'SEARCH run USING PRIMARY KEY (id=?)'
   expect(counts.length).toBeGreaterThan(6)
   for (const line of counts) if (line !== ofOldest) expect(line).toMatch(indexes)

@@ -3,6 +3,7 @@ import { listSwitches } from '../../../core/store/list-switches.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/process-record.ts'
 import { weekGoesAt } from '../../../core/store/retention.ts'
 import { type DeliveryHour, HOUR_MS, listHoursNow } from '../../../core/store/run-hour.ts'
+import { MAX_COUNTED } from '../../../core/store/runs.ts'
 import type { ServerRoom } from '../../../core/store/server.ts'
 import { isoTime, momentOf, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
@@ -77,8 +78,18 @@ function describeRoom(room: ServerRoom | null, surroundings: Pick<Surroundings, 
 }
 
 async function readCounts({ store }: ResourceParts, now: number) {
-  const { oldestPendingAt, ...counts } = await store.countRuns(now - DAY_MS)
-  return { ...counts, oldestPendingAt: momentOf(oldestPendingAt) }
+  const { failed, forPerson, pending, running, oldestPendingAt } = await store.countRuns(now - DAY_MS)
+  return {
+    failed: bound(failed),
+    forPerson: bound(forPerson),
+    pending: bound(pending),
+    running: bound(running),
+    oldestPendingAt: momentOf(oldestPendingAt),
+  }
+}
+
+function bound(count: number) {
+  return { count: Math.min(count, MAX_COUNTED - 1), isMore: count === MAX_COUNTED }
 }
 
 async function readSafety({ store }: ResourceParts, now: number) {

@@ -16,34 +16,24 @@ export interface Identity {
 
 /** Tells how much of the primary's log a standby has replayed. */
 export class LogPosition extends Table<Connection> {
-  readonly #end = this.db.prepare<[], LogEnd>(
+  /** Of a primary. */
+  readonly end = this.readOne<[], LogEnd>(
     `SELECT pg_current_wal_flush_lsn()::text AS position,
        ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int AS timeline`,
   )
   // The receiver of the log knows the timeline first, and tells it to members of pg_monitor only.
-  readonly #reached = this.db.prepare<[{ position: string }], { isReplayed: boolean; timeline: number }>(
+  readonly #reached = this.readOne<[{ position: string }], { isReplayed: boolean | null; timeline: number }>(
     `SELECT pg_last_wal_replay_lsn() >= @position::pg_lsn AS is_replayed,
        greatest(restart.timeline_id, recovery.min_recovery_end_timeline,
          (SELECT received_tli FROM pg_stat_wal_receiver)) AS timeline
      FROM pg_control_checkpoint() AS restart, pg_control_recovery() AS recovery`,
   )
-  readonly #identity = this.db.prepare<[], Identity>(IDENTITY)
-
-  /** Of a primary. */
-  async end(): Promise<LogEnd> {
-    const end = await this.#end.get()
-    if (end) return end
-    throw new Error('the server does not tell the position of its log')
-  }
+  readonly identity = this.readOne<[], Identity>(IDENTITY)
 
   /** Whether a standby of the same timeline has replayed so much. */
   async hasReached({ position, timeline }: LogEnd): Promise<{ isReplayed: boolean; isSameLine: boolean }> {
-    const reached = await this.#reached.get({ position })
-    return { isReplayed: reached?.isReplayed === true, isSameLine: reached?.timeline === timeline }
-  }
-
-  async identity(): Promise<Identity> {
-    return (await this.#identity.get()) ?? { system: '', database: '' }
+    const reached = await this.#reached({ position })
+    return { isReplayed: reached.isReplayed === true, isSameLine: reached.timeline === timeline }
   }
 }
 

@@ -51,7 +51,7 @@ interface Row extends Omit<ServerState, 'weeksUntil'> {
 
 /** The server, as far as a user without rights over it may look. */
 export class ServerStateView extends Table<Connection> {
-  readonly #read = this.db.prepare<[], Row>(
+  readonly #read = this.readOne<[], Row>(
     `SELECT pg_database_size(current_database()) AS database_bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
        current_setting('max_connections')::int AS most_connections,
@@ -65,10 +65,8 @@ export class ServerStateView extends Table<Connection> {
        (SELECT lower FROM list_weeks_1('run') WHERE upper IS NULL) AS open`,
   )
 
-  async read(): Promise<ServerState | null> {
-    const row = await this.#read.get()
-    if (row === undefined) return null
-    const { open, ...facts } = row
+  async read(): Promise<ServerState> {
+    const { open, ...facts } = await this.#read()
     return { ...facts, weeksUntil: open === null ? null : readIdTime(open) }
   }
 }

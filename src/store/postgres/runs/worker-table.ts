@@ -13,45 +13,41 @@ const SILENT_MS = 3_000
  * lost just now judges nobody.
  */
 export class WorkerTable extends Workers {
-  /** Index: primary keys. A database has a few dozen workers. */
-  readonly #sql = {
-    beat: this.db.prepare<[string, number]>(
-      `INSERT INTO worker (id, started_at, seen_at) VALUES (?, ?, ${DATABASE_NOW})
-       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-    ),
-    living: this.db.pluck<[], string>(`SELECT id FROM worker WHERE seen_at > ${DATABASE_NOW} - ${DEAD_MS}`),
-    lockDead: this.db.pluck<
-      [],
-      string
-    >(`SELECT id FROM worker WHERE CASE WHEN abs(seen_at - ${DATABASE_NOW}) < ${SILENT_MS} THEN false
-           WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
-           ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
-         ORDER BY id FOR UPDATE SKIP LOCKED`),
-    // Index: work_leased.
-    unknown: this.db.pluck<[], string>(`SELECT DISTINCT worker FROM work WHERE worker IS NOT NULL AND NOT EXISTS (
-           SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`),
-  }
+  // Index: work_leased.
+  readonly #unknown = this.db.pluck<[], string>(
+    `SELECT DISTINCT worker FROM work WHERE worker IS NOT NULL AND NOT EXISTS (
+       SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`,
+  )
 
-  startWorker(id: string, now: number): Promise<void> {
-    return this.beatWorker(id, now)
-  }
+  // Index: primary key. A database has a few dozen workers.
+  readonly beatWorker = this.write<[id: string, now: number]>(
+    `INSERT INTO worker (id, started_at, seen_at) VALUES (?, ?, ${DATABASE_NOW})
+     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+  )
+  readonly startWorker = this.beatWorker
 
-  async beatWorker(id: string, now: number): Promise<void> {
-    await this.#sql.beat.run(id, now)
-  }
+  readonly living = this.readValues<[], string>(
+    `SELECT id FROM worker WHERE seen_at > ${DATABASE_NOW} - ${DEAD_MS}`,
+    byDatabase,
+  )
 
-  living(): Promise<string[]> {
-    return this.#sql.living.all()
-  }
-
-  protected dead(): Promise<string[]> {
-    return this.#sql.lockDead.all()
-  }
+  protected readonly dead = this.readValues<[], string>(
+    `SELECT id FROM worker WHERE CASE WHEN abs(seen_at - ${DATABASE_NOW}) < ${SILENT_MS} THEN false
+       WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
+       ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
+     ORDER BY id FOR UPDATE SKIP LOCKED`,
+    byDatabase,
+  )
 
   override async recover(now: number, leaseMs: number): Promise<Recovery> {
     const recovery = await super.recover(now, leaseMs)
     // A worker that was taken for dead may claim before it says that it lives.
-    for (const id of await this.#sql.unknown.all()) recovery.count += await this.endLeases(id)
+    for (const id of await this.#unknown.all()) recovery.count += await this.endLeases(id)
     return recovery
   }
+}
+
+/** The moment of the caller counts for nothing. */
+function byDatabase(): [] {
+  return []
 }

@@ -43,7 +43,7 @@ export class DeliveryTable extends JoinedTable<{ events: EventTable; unmatched: 
       JSON.stringify(facts),
     )
     if (facts.secret !== undefined) await this.uses.note(endpointId, facts.secret, receivedAt)
-    if (facts.unmatched && receipt.verdict === 'accepted') this.parts.unmatched.note(event.type, receivedAt)
+    if (facts.unmatched && receipt.verdict === 'accepted') await this.parts.unmatched.note(event.type, receivedAt)
     return receipt
   }
 

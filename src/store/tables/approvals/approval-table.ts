@@ -42,12 +42,6 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
          coalesce(CAST(@fence AS bigint), ${ofRun('fence', '@runId')}, 0))`,
     ),
-    hasEarlier: this.db.prepare<[string, number, string], unknown>(
-      'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
-    ),
-    wasMoved: this.db.pluck<[string, string], number>(
-      `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
-    ),
     withdrawStep: this.db.pluck<
       [string, string],
       string
@@ -83,15 +77,15 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
      ORDER BY approval`,
   )
 
-  /** True for the first item of a list with its state. */
-  async isFirst({ approval, number, state }: Pick<ItemRow, 'approval' | 'number' | 'state'>): Promise<boolean> {
-    return (await this.#sql.hasEarlier.get(approval, number, state)) === undefined
-  }
+  /** True where an item before this one of its list has the state. Index: primary key. */
+  readonly hasEarlier = this.hasRow<[approval: string, number: number, state: ItemRow['state']]>(
+    'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
+  )
 
   /** True where a person left the step's effect out of what they approved. */
-  async wasLeftOut(runId: string, step: string): Promise<boolean> {
-    return (await this.#sql.wasMoved.get(runId, step)) !== undefined
-  }
+  readonly wasLeftOut = this.hasRow<[runId: string, step: string]>(
+    `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
+  )
 
   /** Appends effects to the list of an open approval. */
   async join(approval: ApprovalRow, items: readonly NewItem[]): Promise<void> {

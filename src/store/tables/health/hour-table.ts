@@ -2,8 +2,9 @@ import { firstId } from '../../../core/ids.ts'
 import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
 import type { CountedHour, DeliveryHour, DueHour, HourCount, RunHour } from '../../../core/store/run-hour.ts'
-import { type Connection, Table } from '../../connection.ts'
-import { FOR_PERSON, OLDEST_PENDING, UNFINISHED } from '../runs/open-runs.ts'
+import type { RunCounts } from '../../../core/store/runs.ts'
+import { Table } from '../../connection.ts'
+import { SELECT_COUNTS } from '../runs/open-runs.ts'
 
 /**
  * Where counting an hour goes on, and what a slice found. Durations are kept for the percentiles.
@@ -13,26 +14,8 @@ interface HourSlice {
   next: string | null
 }
 
-/** How many of something there are; `isMore` where counting stopped at the bound. */
-interface BoundedCount {
-  count: number
-  isMore: boolean
-}
-
-/** Live counts, each of a partial index. They stop at 100,000. */
-interface RunCounts {
-  failed: BoundedCount
-  forPerson: BoundedCount
-  pending: BoundedCount
-  running: BoundedCount
-  /** When the oldest pending run was made, in epoch milliseconds. */
-  oldestPendingAt: number | null
-}
-
 const HOUR_MS = 3_600_000
 const SLICE = 5_000
-/** A live count stops here. */
-const MAX_COUNT = 100_000
 
 const HOUR_COLUMNS = 'hour, workflow, status, runs, p50_ms, p95_ms'
 
@@ -95,7 +78,7 @@ export class HourTable extends Table {
        WHERE hour >= ? ORDER BY hour`,
     ),
   }
-  readonly #counts = prepareCounts(this.db)
+  readonly #counts = this.readOne<[firstFailed: string], RunCounts>(SELECT_COUNTS)
 
   /**
    * The oldest hour before `now` that is not counted, or counted and marked; null: none. Marked
@@ -171,31 +154,7 @@ export class HourTable extends Table {
   }
 
   /** `since`: bounds the failed runs, in epoch milliseconds. */
-  async countRuns(since: number): Promise<RunCounts> {
-    const { failed, forPerson, pending, running, oldest } = this.#counts
-    return {
-      failed: bound(await failed.get(firstId('run', since))),
-      forPerson: bound(await forPerson.get()),
-      pending: bound(await pending.get()),
-      running: bound(await running.get()),
-      oldestPendingAt: (await oldest.get()) ?? null,
-    }
-  }
-}
-
-function bound(count = 0): BoundedCount {
-  return count > MAX_COUNT ? { count: MAX_COUNT, isMore: true } : { count, isMore: false }
-}
-
-/** Index: outcome_ended_badly and those of `work`; each stops at its bound. */
-function prepareCounts(db: Connection) {
-  const count = <Values extends unknown[]>(from: string) =>
-    db.pluck<Values, number>(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT + 1}) AS bounded`)
-  return {
-    failed: count<[string]>(`outcome WHERE status = 'failed' AND run_id >= ? AND resolution IS NULL`),
-    forPerson: count<[]>(`work WHERE ${FOR_PERSON}`),
-    pending: count<[]>(`${UNFINISHED.pending} AS pending`),
-    running: count<[]>(`${UNFINISHED.running} AS running`),
-    oldest: db.pluck<[], number | null>(OLDEST_PENDING),
+  countRuns(since: number): Promise<RunCounts> {
+    return this.#counts(firstId('run', since))
   }
 }

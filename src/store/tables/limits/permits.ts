@@ -210,8 +210,8 @@ export class Permits extends JoinedTable<PermitTables> {
 
   /** The first item of a list tells of its end; the step of a question tells of that itself. */
   async #tellEnd(item: FoundItem, status: ClosedApproval['status']): Promise<{ closed?: ClosedApproval }> {
-    const isTold = item.kind === 'guard' && (await this.parts.approvals.isFirst({ ...item, state: status }))
-    return isTold ? { closed: { id: item.approval, status } } : {}
+    if (item.kind !== 'guard' || (await this.parts.approvals.hasEarlier(item.approval, item.number, status))) return {}
+    return { closed: { id: item.approval, status } }
   }
 
   async #decideRoom(group: JudgedAsk[], options: AskOptions): Promise<void> {

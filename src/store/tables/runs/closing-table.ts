@@ -10,28 +10,23 @@ export interface Closing {
 
 /** Runs that have more children to cancel than one commit does. */
 export class ClosingTable extends Table {
-  /** Index: primary keys, run_invoked and wait_child. */
-  readonly #sql = {
-    children: this.db.pluck<
-      [string, string, number],
-      string
-    >(`SELECT id FROM run WHERE parent_run = ? AND id > ? AND outlives = 0
-           AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
-           AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
-         ORDER BY id LIMIT ?`),
-    dropWaits: this.db.prepare<[string]>(
-      `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
-         AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,
-    ),
-  }
+  // Index: primary key.
+  readonly #dropWaits = this.db.prepare<[string]>(
+    `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
+       AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,
+  )
 
   /**
    * The unfinished children of a run that may not outlive it, and that no step of it waits for. A
-   * run that begins anew has a wait for each child that it makes then.
+   * run that begins anew has a wait for each child that it makes then. Index: primary keys,
+   * run_invoked and wait_child.
    */
-  listChildren({ runId, after }: Closing, limit: number): Promise<string[]> {
-    return this.#sql.children.all(runId, after, limit)
-  }
+  readonly listChildren = this.readValues<[Closing & { limit: number }], string>(
+    `SELECT id FROM run WHERE parent_run = @runId AND id > @after AND outlives = 0
+       AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
+       AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
+     ORDER BY id LIMIT @limit`,
+  )
 
   /** Later commits go on from there. */
   readonly save = this.write<[Closing]>(
@@ -41,7 +36,7 @@ export class ClosingTable extends Table {
 
   /** A run begins anew: no step waits any more. Events may still cancel it. */
   async restart(runId: string): Promise<void> {
-    await this.#sql.dropWaits.run(runId)
+    await this.#dropWaits.run(runId)
     await this.save({ runId, reason: describeClose(runId, 'was begun anew'), after: '' })
   }
 

@@ -9,13 +9,18 @@ interface FailureKindSince {
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */
 export class FailureStateTable extends Table {
-  readonly #list = this.db.prepare<[string[]], FailureState>(
+  readonly listFailureStates = this.readRows<[groups: readonly string[]], FailureState>(
     `SELECT failure_group AS "group", kind, note, set_by AS "by", set_at AS at, until FROM failure_state
      WHERE ${this.db.sql.isOneOf('failure_group', 'text')}`,
   )
-  // Index: primary key, then outcome_failure_kind, and outcome_resolved, of which all is read
-  // where none is open. Subqueries of one row, so that the planner of PostgreSQL joins no tables.
-  readonly #settled = this.db.pluck<[string], string>(`SELECT id FROM (SELECT given.id, given.since, (
+
+  /**
+   * The kinds of which no failure is open, and persons have resolved one or all since then. Index:
+   * primary key, then outcome_failure_kind, and outcome_resolved, of which all is read where none
+   * is open. Subqueries of one row, so that the planner of PostgreSQL joins no tables.
+   */
+  readonly listSettledFailures = this.readValues<[kinds: readonly FailureKindSince[]], string>(
+    `SELECT id FROM (SELECT given.id, given.since, (
            SELECT set_at FROM failure_state WHERE failure_group = given.id AND kind = 'resolved') AS set_at
          FROM (
            SELECT value ->> 0 AS id, CAST(value ->> 1 AS bigint) AS since FROM ${this.db.sql.rows}
@@ -24,7 +29,9 @@ export class FailureStateTable extends Table {
            AND outcome.failure_group = kind.id AND outcome.finished_at > coalesce(kind.set_at, 0) LIMIT 1) IS NULL
          AND (kind.set_at >= kind.since OR (SELECT 1 FROM outcome WHERE outcome.resolution IS NOT NULL
            AND outcome.failure_group = kind.id AND ${this.db.sql.jsonNumber('outcome.resolution', 'at')} >= kind.since
-           LIMIT 1) IS NOT NULL)`)
+           LIMIT 1) IS NOT NULL)`,
+    (kinds) => [JSON.stringify(kinds.map(({ id, since }) => [id, since]))],
+  )
 
   /** Resolves or snoozes a kind of failure, in place of what was said before. */
   readonly saveFailureState = this.write<[FailureState]>(
@@ -33,13 +40,4 @@ export class FailureStateTable extends Table {
      ON CONFLICT (failure_group) DO UPDATE SET kind = excluded.kind, note = excluded.note, set_by = excluded.set_by,
        set_at = excluded.set_at, until = excluded.until`,
   )
-
-  async listFailureStates(groups: readonly string[]): Promise<FailureState[]> {
-    return await this.#list.all([...groups])
-  }
-
-  /** The kinds of which no failure is open, and persons have resolved one or all since then. */
-  listSettledFailures(kinds: readonly FailureKindSince[]): Promise<string[]> {
-    return this.#settled.all(JSON.stringify(kinds.map(({ id, since }) => [id, since])))
-  }
 }

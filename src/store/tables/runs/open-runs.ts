@@ -1,6 +1,5 @@
 import { PAUSED_REASON, QUEUED_TICK_REASON } from '../../../core/runs/run.ts'
-import { MAX_COUNTED, type OpenRuns } from '../../../core/store/runs.ts'
-import type { Connection } from '../../connection.ts'
+import { MAX_COUNTED } from '../../../core/store/runs.ts'
 
 /** A row of `work` that waits for a person. */
 export const FOR_PERSON = `work.status = 'waiting' AND work.due_at IS NULL AND work.awaits = 0
@@ -18,7 +17,7 @@ export const UNFINISHED = {
 } as const
 
 /** The moment at which the oldest pending run was made. Reads the ids of all that are pending. */
-export const OLDEST_PENDING = `SELECT created_at FROM run WHERE id = (SELECT min(id) FROM (
+const OLDEST_PENDING = `SELECT created_at FROM run WHERE id = (SELECT min(id) FROM (
   SELECT id FROM ${UNFINISHED.pending} AS pending LIMIT ${MAX_COUNTED}) AS bounded)`
 
 /**
@@ -37,17 +36,20 @@ const OPEN_FAILURES = `(WITH RECURSIVE kind (id) AS (
   JOIN outcome ON outcome.status = 'failed' AND outcome.resolution IS NULL AND outcome.failure_group = kind.id
     AND outcome.finished_at > kind.resolved_at`
 
-/** Counts runs that need work or a person. Index: those of `work`, and outcome_failure_kind. */
-export function prepareOpenRuns(db: Connection): (now: number) => Promise<OpenRuns> {
-  const count = (from: string) => `(SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNTED}) AS bounded)`
-  const counts = db.prepare<[number], OpenRuns>(
-    `SELECT ${count(`${UNFINISHED.pending} AS pending`)} AS pending,
-       ${count(`${UNFINISHED.running} AS running`)} AS running, ${count(`${UNFINISHED.waiting} AS waiting`)} AS waiting,
-       ${count(`work WHERE ${FOR_PERSON}`)} AS for_person,
-       ${count(OPEN_FAILURES)} AS open_failures, (${OLDEST_PENDING}) AS oldest_pending_at`,
-  )
-  return async (now) => {
-    const found = await counts.get(now)
-    return found ?? { pending: 0, running: 0, waiting: 0, forPerson: 0, openFailures: 0, oldestPendingAt: null }
-  }
-}
+const count = (from: string) => `(SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNTED}) AS bounded)`
+
+/** Runs that need work or a person. Index: those of `work`. */
+const COUNTED = `${count(`${UNFINISHED.pending} AS pending`)} AS pending,
+  ${count(`${UNFINISHED.running} AS running`)} AS running, ${count(`work WHERE ${FOR_PERSON}`)} AS for_person,
+  (${OLDEST_PENDING}) AS oldest_pending_at`
+
+/** Selects `OpenRuns`; `?` is the present. Index: outcome_failure_kind. */
+export const SELECT_OPEN = `SELECT ${COUNTED}, ${count(`${UNFINISHED.waiting} AS waiting`)} AS waiting,
+  ${count(OPEN_FAILURES)} AS open_failures`
+
+/** In the words of outcome_ended_badly: SQLite does not see that one status implies it. */
+const FAILED = `outcome WHERE status IN ('failed', 'canceled') AND status = 'failed' AND run_id >= ?
+  AND resolution IS NULL`
+
+/** Selects `RunCounts`; `?` is the least id of a failed run. Index: outcome_ended_badly. */
+export const SELECT_COUNTS = `SELECT ${COUNTED}, ${count(FAILED)} AS failed`

@@ -4,13 +4,14 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import { groupFailure } from '../../../core/runs/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { InvokedRun, Run, Successor } from '../../../core/runs/run.ts'
+import type { OpenRuns } from '../../../core/store/runs.ts'
 import { JoinedTable } from '../../connection.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { Events } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import type { AnnotationTable } from './annotation-table.ts'
-import { FOR_PERSON, prepareOpenRuns } from './open-runs.ts'
+import { FOR_PERSON, SELECT_OPEN } from './open-runs.ts'
 import { type RunRow, readRun, selectRuns } from './select-runs.ts'
 
 interface WorkRow {
@@ -29,6 +30,8 @@ interface WorkRow {
   tickSchedule: string | null
   tickAccount: string | null
 }
+
+type InvokedRow = Omit<InvokedRun, 'error'> & { error: string | null }
 
 export interface Park {
   dueAt: number | null
@@ -64,9 +67,6 @@ export class RunTable extends JoinedTable<{
   readonly #hasRowLocks = this.db.sql.hasRowLocks
   readonly #sql = {
     // Statements after which a run goes on later.
-    lockLeased: this.db.prepare<[string, number], number>(
-      `SELECT 1 FROM work WHERE run_id = ? AND fence = ? AND status = 'running' ${this.db.sql.forUpdate()}`,
-    ),
     lock: this.db.prepare<[string[]], string>(
       `SELECT run_id FROM work WHERE ${this.db.sql.isOneOf('run_id', 'text')}
        ORDER BY run_id ${this.db.sql.forUpdate()}`,
@@ -93,7 +93,6 @@ export class RunTable extends JoinedTable<{
       `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error,
          attempt = attempt + 1, worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`,
     ),
-    release: this.db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
     // Only a run that is parked for a wait, not one that waits for a person.
     wake: this.db.prepare<[string]>(
       `UPDATE work SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
@@ -150,19 +149,6 @@ export class RunTable extends JoinedTable<{
        SELECT ?, workflow, 'pending', rank, folded FROM outcome WHERE run_id = ?`,
     ),
     // Statements that only read.
-    find: this.db.prepare<[string], RunRow>(`${selectRuns(this.db.sql)} WHERE run.id = ?`),
-    findInvoked: this.db.prepare<[string, string], InvokedRun & { error: string | null }>(
-      `SELECT id, status, reason, output, error, finished_at, origin_run FROM full_run
-       WHERE id = (SELECT child_run FROM wait WHERE run_id = ? AND key = ?)`,
-    ),
-    // Index: work_leased, work_waiting and work_suspect.
-    leases: this.db.prepare<[string], Omit<Lease, 'worker'>>(
-      `SELECT run_id, fence${this.db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
-    ),
-    nextDue: this.db.pluck<[], number | null>(
-      `SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`,
-    ),
-    suspect: this.db.prepare<[], number>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`),
     // Index: outcome_folded and primary key, once per level.
     gathered: this.db.pluck<
       [string[], string[]],
@@ -174,7 +160,7 @@ export class RunTable extends JoinedTable<{
       `SELECT DISTINCT event_seq FROM run WHERE ${this.db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
     ),
   }
-  readonly countOpenRuns = prepareOpenRuns(this.db)
+  readonly countOpenRuns = this.readOne<[now: number], OpenRuns>(SELECT_OPEN)
 
   /** Runs that only a person lets go on, by workflow. Index: work_for_person. */
   readonly tallyForPerson = this.readRows<[], { workflow: string; runs: number }>(
@@ -241,13 +227,9 @@ export class RunTable extends JoinedTable<{
   }
 
   /** Locks the row of a lease to the end of the transaction; false when the lease is stale. */
-  async lock(lease: Lease): Promise<boolean> {
-    return (await this.#sql.lockLeased.get(lease.runId, lease.fence)) !== undefined
-  }
+  readonly lock = this.hasRow<[Lease]>(`SELECT 1 FROM work WHERE ${IS_LEASED} ${this.db.sql.forUpdate()}`)
 
-  async release(lease: Lease): Promise<boolean> {
-    return (await this.#sql.release.run(lease)).changes === 1
-  }
+  readonly release = this.change<[Lease]>(`UPDATE work SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`)
 
   /** Wakes a run that awaits an event, another run or people; true if it waited. */
   async wake(runId: string): Promise<boolean> {
@@ -285,31 +267,30 @@ export class RunTable extends JoinedTable<{
     return this.#sql.listParents.all([...runIds])
   }
 
-  /** The valid leases of a worker. A run that is missing was canceled or taken over. */
-  listLeases(worker: string): Promise<Omit<Lease, 'worker'>[]> {
-    return this.#sql.leases.all(worker)
-  }
+  /**
+   * The valid leases of a worker. A run that is missing was canceled or taken over. Index:
+   * work_leased.
+   */
+  readonly listLeases = this.readRows<[worker: string], Omit<Lease, 'worker'>>(
+    `SELECT run_id, fence${this.db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
+  )
 
-  /** Earliest `dueAt` of the waiting runs; null when there is none. */
-  async nextDueAt(): Promise<number | null> {
-    return (await this.#sql.nextDue.get()) ?? null
-  }
+  /** Earliest `dueAt` of the waiting runs; null when there is none. Index: work_waiting. */
+  readonly nextDueAt = this.readValue<[], number>(
+    `SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`,
+  )
 
-  /** Whether a run waits to be tried alone. */
-  async hasSuspects(): Promise<boolean> {
-    return (await this.#sql.suspect.get()) !== undefined
-  }
+  /** Whether a run waits to be tried alone. Index: work_suspect. */
+  readonly hasSuspects = this.hasRow<[]>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`)
 
-  async findRun(id: string): Promise<Run | null> {
-    const row = await this.#sql.find.get(id)
-    return row ? readRun(row) : null
-  }
+  readonly findRun = this.readRow<[id: string], RunRow, Run>(`${selectRuns(this.db.sql)} WHERE run.id = ?`, readRun)
 
   /** The run that a step waits for, or the newest of its chain; null for no such wait. */
-  async findInvoked(runId: string, key: string): Promise<InvokedRun | null> {
-    const row = await this.#sql.findInvoked.get(runId, key)
-    return row ? { ...row, error: row.error === null ? null : JSON.parse(row.error) } : null
-  }
+  readonly findInvoked = this.readRow<[runId: string, key: string], InvokedRow, InvokedRun>(
+    `SELECT id, status, reason, output, error, finished_at, origin_run FROM full_run
+     WHERE id = (SELECT child_run FROM wait WHERE run_id = ? AND key = ?)`,
+    (row) => ({ ...row, error: row.error === null ? null : JSON.parse(row.error) }),
+  )
 
   /**
    * The run's own event and those of runs folded into it, in the order of arrival. A fork, and a

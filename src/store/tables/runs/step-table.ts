@@ -14,21 +14,29 @@ export class StepTable extends Table {
   readonly #appendFailure = this.db.prepare(
     'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
   )
-  // Index: primary key; the steps of the run are sorted in memory.
-  readonly #list = this.db.prepare<[number, number, string], StepRow>(
+
+  /**
+   * The journal of a run, in the order in which its steps began. Results above `inlineBytes`, and
+   * those stored apart, are replaced by their size. Index: primary key; sorted in memory.
+   */
+  readonly listSteps = this.readRows<[runId: string, inlineBytes?: number], StepRow, Checkpoint>(
     `SELECT key, position, kind, effect, status, attempt,
        CASE WHEN octet_length(output) <= CAST(? AS bigint) THEN output END AS output,
        CASE WHEN octet_length(output) > CAST(? AS bigint) THEN octet_length(output) ELSE apart_bytes END
          AS apart_bytes,
        error, target, started_at, finished_at, due_at, settled
      FROM step WHERE run_id = ? ORDER BY position`,
+    readStep,
+    (runId, inlineBytes = ROW_OUTPUT_BYTES) => [inlineBytes, inlineBytes, runId],
   )
-  // Index: step_delete, then the primary keys of run and event.
-  readonly #listDeletes = this.db.prepare<[string[], string], StepRow>(
+
+  /** Index: step_delete, then the primary keys of run and event. */
+  readonly listDeletes = this.readRows<[targets: readonly string[], account: string], StepRow, Checkpoint>(
     `SELECT ${STEP_COLUMNS.map((column) => `step.${column}`)} FROM step
        JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
      WHERE step.effect = 'delete' AND ${this.db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
        AND coalesce(event.account, run.account, 'default') = ?`,
+    readStep,
   )
 
   /** Adds or changes a step of a run that the caller has locked. */
@@ -45,14 +53,6 @@ export class StepTable extends Table {
     await this.#appendFailure.run(runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
   }
 
-  /**
-   * The journal of a run, in the order in which its steps began. Results above `inlineBytes`, and
-   * those stored apart, are replaced by their size.
-   */
-  async listSteps(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Promise<Checkpoint[]> {
-    return (await this.#list.all(inlineBytes, inlineBytes, runId)).map(readStep)
-  }
-
   /** The states that bind an effect that has begun: as it was allowed, and as it was found. */
   readonly findBonds = this.readRow<[runId: string, key: string], Bonds>(
     `SELECT effect.expect, step.seen FROM step LEFT JOIN effect ON effect.seq = step.effect_seq
@@ -62,10 +62,6 @@ export class StepTable extends Table {
   readonly noteSeen = this.write<[seen: string, runId: string, key: string]>(
     'UPDATE step SET seen = ? WHERE run_id = ? AND key = ?',
   )
-
-  async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
-    return (await this.#listDeletes.all([...targets], account)).map(readStep)
-  }
 
   /** Failed attempts of a run's steps, oldest first. Index: step_failure_run. */
   readonly listStepFailures = this.readRows<[runId: string], FailureRow, StepFailure>(

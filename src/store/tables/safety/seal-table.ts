@@ -34,13 +34,8 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
   readonly #keys = new SealKeys(this.db, this.parts)
   /** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
   readonly #sql = {
-    head: this.db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
     list: this.db.prepare<[number, number], SealRow>(
       'SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?',
-    ),
-    countAfter: this.db.prepare<[number, number], Omit<SealState, 'head'>>(
-      `SELECT count(*) AS unsealed, min(at) AS unsealed_since
-       FROM (SELECT at FROM effect WHERE seq > ? ORDER BY seq LIMIT ?) AS rest`,
     ),
     insert: this.db.prepare(
       `INSERT INTO effect_seal (number, kind, at, key, last, rows, digest, pruned_to, note, mac)
@@ -54,10 +49,11 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
     newestLast: this.db.pluck<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`),
   }
 
-  async head(): Promise<Seal | null> {
-    const found = await this.#sql.head.get()
-    return found ? readSeal(found) : null
-  }
+  readonly head = this.readRow<[], SealRow, Seal>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1', readSeal)
+  readonly #countAfter = this.readOne<[seq: number], Omit<SealState, 'head'>>(
+    `SELECT count(*) AS unsealed, min(at) AS unsealed_since
+     FROM (SELECT at FROM effect WHERE seq > ? ORDER BY seq LIMIT ${MAX_COUNTED}) AS rest`,
+  )
 
   /** Numbered above `after`, oldest first. */
   async listSeals({ after = 0, limit }: { after?: number; limit: number }): Promise<Seal[]> {
@@ -71,11 +67,7 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
 
   async readSealState(): Promise<SealState> {
     const head = await this.head()
-    const { unsealed, unsealedSince } = (await this.#sql.countAfter.get(head?.last ?? 0, MAX_COUNTED)) as Omit<
-      SealState,
-      'head'
-    >
-    return { head, unsealed, unsealedSince }
+    return { head, ...(await this.#countAfter(head?.last ?? 0)) }
   }
 
   /** One seal at a time, and none beside a ledger row that is not committed. */

@@ -61,28 +61,13 @@ export class WaitTable extends JoinedTable<WaitTables> {
     insertChild: this.db.prepare(
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
-    awaitsPeople: this.db.pluck<[string], number>(
-      `SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`,
-    ),
     delete: this.db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
     deleteOthers: this.db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
     findEvent: this.db.pluck<[string, string], number | null>(
       'SELECT event_seq FROM wait WHERE run_id = ? AND key = ?',
     ),
-    // No step has such a key. Null values are passed over.
-    noteWatched: this.db.prepare<[string, string]>(
-      `INSERT INTO wait (run_id, key, since_seq, is_resolved)
-       SELECT CAST(? AS text), '#watched', seq, 1 FROM (
-         SELECT min(${this.db.sql.greatest}(since_seq, (SELECT max(position_seq) FROM match_cursor AS cursor
-           WHERE cursor.type = wait.type AND cursor.name = wait.name AND cursor.stream = wait.stream))) AS seq
-         FROM wait WHERE run_id = ? AND is_cancel = 1) AS watched
-       WHERE seq IS NOT NULL`,
-    ),
     findWatched: this.db.pluck<[string], number>(`SELECT since_seq FROM wait WHERE run_id = ? AND key = '#watched'`),
     resolve: this.db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
-    // Index: primary key and wait_child.
-    concernsRun: this.db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
-           OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`),
     // Index: wait_child.
     resolveParent: this.db.pluck<[string], string>(
       'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
@@ -134,10 +119,19 @@ export class WaitTable extends JoinedTable<WaitTables> {
     (runId: string, codeHash: string) => [codeHash, runId],
   )
 
-  /** Notes for a successor how far events were matched with `cancelOn` of its predecessor. */
-  async noteWatched(runId: string, successor: string): Promise<void> {
-    await this.#waits.noteWatched.run(successor, runId)
-  }
+  /**
+   * Notes for a successor how far events were matched with `cancelOn` of its predecessor. No step
+   * has such a key. Null values are passed over.
+   */
+  readonly noteWatched = this.write(
+    `INSERT INTO wait (run_id, key, since_seq, is_resolved)
+     SELECT CAST(? AS text), '#watched', seq, 1 FROM (
+       SELECT min(${this.db.sql.greatest}(since_seq, (SELECT max(position_seq) FROM match_cursor AS cursor
+         WHERE cursor.type = wait.type AND cursor.name = wait.name AND cursor.stream = wait.stream))) AS seq
+       FROM wait WHERE run_id = ? AND is_cancel = 1) AS watched
+     WHERE seq IS NOT NULL`,
+    (runId: string, successor: string) => [successor, runId],
+  )
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
   async watchRun(runId: string, cancels: readonly EventWait[], now: number): Promise<boolean> {
@@ -165,11 +159,20 @@ export class WaitTable extends JoinedTable<WaitTables> {
     `SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`,
   )
 
+  readonly #awaitsPeople = this.hasRow<[runId: string]>(
+    'SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1',
+  )
+  /** Index: primary key and wait_child. */
+  readonly #hasWaits = this.hasRow<[{ runId: string }]>(
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = @runId)
+       OR EXISTS (SELECT 1 FROM wait WHERE child_run = @runId)`,
+  )
+
   /** Deletes the waits of an ended run and wakes the run that invoked it. Returns true. */
   async runEnded(runId: string, now: number): Promise<true> {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
-    if ((await this.#waits.concernsRun.get(runId, runId)) === undefined) return true
-    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.parts.withdrawals.begin(runId, now)
+    if (!(await this.#hasWaits({ runId }))) return true
+    if (await this.#awaitsPeople(runId)) await this.parts.withdrawals.begin(runId, now)
     await this.parts.reserved.releaseRun(runId)
     await this.#waits.deleteOthers.run(runId)
     for (const parent of await this.#waits.resolveParent.all(runId)) await this.parts.runs.wake(parent)
@@ -202,7 +205,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
     for (let parent = parents.pop(); parent; parent = parents.pop()) {
       const { reason } = parent
       const room = MAX_CLOSED - canceled.length
-      const children = await this.parts.closings.listChildren(parent, room + 1)
+      const children = await this.parts.closings.listChildren({ ...parent, limit: room + 1 })
       await this.parts.runs.lockOutside(children.slice(0, room))
       for (const child of children.slice(0, room)) {
         if (!(await this.#cancelOne(child, { reason, byRule: false }, now))) continue

@@ -1,10 +1,10 @@
 import { describeError, type UpshotError } from '../../../core/errors.ts'
 import type { LimitedRuns } from '../../limited-runs.ts'
-import { type Answer, type Call, decodeAnswer, numberOf, type PackedCall, packCall } from './messages.ts'
+import { type Answer, type Call, decodeAnswer, numberOf } from './messages.ts'
 
 /** One end of a channel to a thread with a store: the thread's own, or a port of it. */
 export interface CallChannel {
-  postMessage(calls: PackedCall[]): void
+  postMessage(calls: Call[]): void
   on(event: 'message', listener: (answers: Answer[]) => void): unknown
 }
 
@@ -101,7 +101,7 @@ export class CallLink {
     if (calls.length === 0) return
     this.#outbox = []
     try {
-      this.#channel.postMessage(calls.map(packCall))
+      this.#channel.postMessage(calls)
     } catch {
       for (const call of calls) this.#sendAlone(call)
     }
@@ -110,7 +110,7 @@ export class CallLink {
   /** After a message failed: only the call that cannot be cloned is rejected. */
   #sendAlone(call: Call): void {
     try {
-      this.#channel.postMessage([packCall(call)])
+      this.#channel.postMessage([call])
     } catch (cause) {
       const why = describeError(cause).message
       const message = `${call.method} was given a value that cannot be sent to a thread: ${why}`

@@ -1,7 +1,4 @@
 import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
-import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
-import type { Lease } from '../../../core/runs/lease.ts'
-import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { Store } from '../../../core/store/store.ts'
 
 /** A call of a store in another thread. */
@@ -9,81 +6,6 @@ export interface Call {
   number: number
   method: keyof Store
   args: unknown[]
-}
-
-/** A call as it is sent: number and method, then the arguments, of which some are their fields. */
-export type PackedCall = readonly [number: number, method: Call['method'], ...args: unknown[]]
-
-/** All fields of a type. The compiler asks for each that it gains. */
-function fieldsOf<T>(fields: Record<keyof T, true>): string[] {
-  return Object.keys(fields)
-}
-
-const DELIVERY = fieldsOf<IncomingDelivery>({
-  id: true,
-  endpointId: true,
-  account: true,
-  receivedAt: true,
-  event: true,
-  body: true,
-  facts: true,
-  workflows: true,
-  priorities: true,
-  arrivalClaim: true,
-  setup: true,
-})
-const LEASE = fieldsOf<Lease>({ runId: true, fence: true, worker: true, era: true })
-const STEP = fieldsOf<Checkpoint>({
-  key: true,
-  position: true,
-  kind: true,
-  effect: true,
-  status: true,
-  attempt: true,
-  output: true,
-  error: true,
-  target: true,
-  startedAt: true,
-  finishedAt: true,
-  dueAt: true,
-  apartBytes: true,
-  settled: true,
-})
-
-/**
- * First arguments of frequent calls, of which only the values are sent. To read their names, too,
- * takes three times as long.
- */
-const LISTED: Partial<Record<Call['method'], readonly string[][]>> = {
-  saveDelivery: [DELIVERY],
-  saveCheckpoint: [LEASE, STEP],
-  completeRun: [LEASE],
-}
-
-export function packCall({ number, method, args }: Call): PackedCall {
-  const listed = LISTED[method] ?? []
-  // One array for all: each copy of it would be garbage, for every step of every run.
-  const packed: [number, Call['method'], ...unknown[]] = [number, method]
-  for (const [at, arg] of args.entries()) {
-    const fields = listed[at]
-    if (fields === undefined) packed.push(arg)
-    else for (const field of fields) packed.push((arg as Record<string, unknown>)[field])
-  }
-  return packed
-}
-
-export function unpackCall([number, method, ...packed]: PackedCall): Call {
-  const listed = LISTED[method] ?? []
-  let next = 0
-  const args = listed.map((fields) => {
-    const given: Record<string, unknown> = {}
-    for (const field of fields) {
-      const value = packed[next++]
-      if (value !== undefined) given[field] = value
-    }
-    return given
-  })
-  return { number, method, args: [...args, ...packed.slice(next)] }
 }
 
 /** The answer to a call, with its number. Most calls have no value: theirs is the number alone. */

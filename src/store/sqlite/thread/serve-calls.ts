@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Store } from '../../../core/store/store.ts'
-import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall } from './messages.ts'
+import { type Answer, type Call, encodeAnswer } from './messages.ts'
 
 interface Serving {
   /** Sends answers, at once or with those that follow. */
@@ -23,7 +23,7 @@ export function serveCalls(store: Partial<Store>, port: MessagePort, { send, clo
     // After that turn, in which earlier calls may still get their answers.
     if (method === 'close') setImmediate(closed)
   }
-  return (calls: readonly PackedCall[]) => {
-    for (const call of calls) void perform(unpackCall(call))
+  return (calls: readonly Call[]) => {
+    for (const call of calls) void perform(call)
   }
 }

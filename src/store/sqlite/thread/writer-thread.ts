@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openSqliteStore, type SqliteStoreOptions } from '../open-sqlite-store.ts'
-import type { PackedCall } from './messages.ts'
+import type { Call } from './messages.ts'
 import { serveCalls } from './serve-calls.ts'
 
 /** A message of the store's owner that is no call: another thread begins or ends to write. */
@@ -38,7 +38,7 @@ function cut(connection: number): void {
 
 function serveOwner(port: MessagePort): void {
   const perform = serve(port)
-  port.on('message', (message: PackedCall[] | WriterRequest) => {
+  port.on('message', (message: Call[] | WriterRequest) => {
     if (Array.isArray(message)) perform(message)
     else if (message.kind === 'connect') connect(message.connection, message.port)
     else cut(message.connection)

@@ -9,6 +9,7 @@ import {
 } from '../../../core/safety/approval.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import { Table } from '../../connection.ts'
+import { buildWhere, given } from '../../rows/build-where.ts'
 import { prepareIds } from '../prepare-ids.ts'
 
 /** Selects approvals; every part narrows. */
@@ -22,20 +23,6 @@ interface ApprovalFilter {
 /** Approvals and their lists, as people read them. */
 export class ApprovalSearch extends Table {
   readonly #sql = {
-    // Index: primary key, or approval_open.
-    list: this.db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval WHERE (CAST(@before AS text) IS NULL OR id < @before)
-         AND (CAST(@status AS text) IS NULL
-           OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
-         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
-    ),
-    // Index: approval_open, so that the overview reads no history.
-    listOpen: this.db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval ${this.db.sql.along('approval_open')} WHERE status = 'open' AND expires_at > @now
-         AND CAST(@status AS text) IS NOT NULL AND (CAST(@before AS text) IS NULL OR id < @before)
-         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow)
-       ORDER BY id DESC LIMIT @limit`,
-    ),
     // One approval with its list. Index: primary keys, except where one is named.
     find: this.db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     // Index: approval_asked_by.
@@ -62,7 +49,7 @@ export class ApprovalSearch extends Table {
     return id === undefined ? null : await this.findApproval(id, now)
   }
 
-  /** Newest first. */
+  /** Newest first. Index: approval_open, so that the overview reads no history; or primary key. */
   async listApprovals({
     limit,
     now,
@@ -70,10 +57,16 @@ export class ApprovalSearch extends Table {
     workflow,
     before,
   }: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]> {
-    const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
-    const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
-    const rows = await list.all({ ...filter, now, limit })
-    return Array.fromAsync(rows, (row) => this.#describe(row, now))
+    const conditions = given({ 'id < ?': before, 'workflow = ?': workflow })
+    if (status === 'open') conditions.push([`status = 'open' AND expires_at > ?`, now])
+    else if (status !== undefined)
+      conditions.push([`CASE WHEN status = 'open' AND expires_at <= ? THEN 'expired' ELSE status END = ?`, now, status])
+    const { where, values } = buildWhere(conditions)
+    const index = status === 'open' ? this.db.sql.along('approval_open') : ''
+    const list = this.db.prepare<unknown[], ApprovalRow>(
+      `SELECT * FROM approval ${index} ${where} ORDER BY id DESC LIMIT ?`,
+    )
+    return Array.fromAsync(await list.all(...values, limit), (row) => this.#describe(row, now))
   }
 
   async findApproval(id: string, now: number): Promise<Approval | null> {
@@ -101,14 +94,6 @@ export class ApprovalSearch extends Table {
     const counts = await this.#sql.count.get(row.id)
     return readApproval(row, { counts, votes: await this.#sql.votes.all(row.id), now })
   }
-}
-
-interface ListQuery {
-  now: number
-  status: string | null
-  workflow: string | null
-  before: string | null
-  limit: number
 }
 
 /** The facts beside the row of an approval. */

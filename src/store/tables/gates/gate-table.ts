@@ -114,7 +114,7 @@ export class GateTable extends Table {
     const gates = lines.flatMap(({ workflow, gates }) =>
       (JSON.parse(gates) as Gate[]).map(({ name, key }): GateKey => [workflow, name, key]),
     )
-    for (const at of gates.sort(byLine)) await this.#lock(at)
+    for (const at of gates.sort(byLine)) await this.db.lock(at)
   }
 
   /**
@@ -132,11 +132,6 @@ export class GateTable extends Table {
     this.#note(await this.#slots.freeAll.all(runId))
   }
 
-  /** Locks a gate to the end of the transaction: what is read behind it is what counts. */
-  async #lock(at: GateKey): Promise<void> {
-    await this.db.lock(at)
-  }
-
   #note(freed: readonly FreedSlot[]): void {
     for (const { workflow, gate, key } of freed) this.#freed.push([workflow, gate, key])
   }
@@ -151,7 +146,7 @@ export class GateTable extends Table {
 
   /** The unfinished run that has a singleton's slot; null when there is none but `runId`. */
   async findHolder(workflow: string, gate: Gate, runId: string): Promise<string | null> {
-    await this.#lock([workflow, gate.name, gate.key])
+    await this.db.lock([workflow, gate.name, gate.key])
     return this.readHolder(workflow, gate, runId)
   }
 
@@ -218,7 +213,7 @@ export class GateTable extends Table {
     const gate = await this.#nextGate(run)
     if (!gate) return
     const at: GateKey = [run.workflow, gate.name, gate.key]
-    await this.#lock(at)
+    await this.db.lock(at)
     const survivesSleep = gate.name === 'singleton' ? 1 : 0
     await this.#slots.enter.run(...at, -run.priority, run.runId, survivesSleep, run.wakeAt)
     await this.#admitNext(at)
@@ -237,7 +232,8 @@ export class GateTable extends Table {
    */
   async #admitNext(at: GateKey): Promise<void> {
     const [workflow, gate] = at
-    await this.#lock(at)
+    // Others may have changed it before the lock, so it is read behind that.
+    await this.db.lock(at)
     const rule = await this.#rules.find.get(workflow, gate)
     if (!rule) return
     for (let first = await this.#slots.first.get(...at); first; first = await this.#slots.first.get(...at)) {

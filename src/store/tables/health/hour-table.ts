@@ -4,6 +4,7 @@ import type { RunStatus } from '../../../core/runs/run.ts'
 import type { CountedHour, DeliveryHour, DueHour, HourCount, RunHour } from '../../../core/store/run-hour.ts'
 import type { RunCounts } from '../../../core/store/runs.ts'
 import { Table } from '../../connection.ts'
+import { buildWhere, given } from '../../rows/build-where.ts'
 import { SELECT_COUNTS } from '../runs/open-runs.ts'
 
 /**
@@ -16,8 +17,6 @@ interface HourSlice {
 
 const HOUR_MS = 3_600_000
 const SLICE = 5_000
-
-const HOUR_COLUMNS = 'hour, workflow, status, runs, p50_ms, p95_ms'
 
 /** Hours that are over, counted once, and live counts of partial indexes. */
 export class HourTable extends Table {
@@ -65,19 +64,11 @@ export class HourTable extends Table {
        ON CONFLICT (one) DO UPDATE SET hour = excluded.hour WHERE hour_counted.hour = CAST(? AS bigint)`,
     ),
   }
-  /** Index: primary keys, from the hour on. */
-  readonly #lists = {
-    runs: this.db.prepare<[number], RunHour & { status: RunStatus }>(
-      `SELECT ${HOUR_COLUMNS} FROM run_hour WHERE hour >= ? ORDER BY hour`,
-    ),
-    runsOf: this.db.prepare<[number, string], RunHour>(
-      `SELECT ${HOUR_COLUMNS} FROM run_hour WHERE hour >= ? AND workflow = ? ORDER BY hour`,
-    ),
-    deliveries: this.db.prepare<[number], DeliveryHour>(
-      `SELECT hour, nullif(endpoint_id, '') AS endpoint_id, verdict, deliveries FROM delivery_hour
-       WHERE hour >= ? ORDER BY hour`,
-    ),
-  }
+  // Index: primary key, from the hour on.
+  readonly #listDeliveries = this.db.prepare<[number], DeliveryHour>(
+    `SELECT hour, nullif(endpoint_id, '') AS endpoint_id, verdict, deliveries FROM delivery_hour
+     WHERE hour >= ? ORDER BY hour`,
+  )
   readonly #counts = this.readOne<[firstFailed: string], RunCounts>(SELECT_COUNTS)
 
   /**
@@ -143,14 +134,17 @@ export class HourTable extends Table {
     return changes === 1 || (await this.#due.mark.get(hour)) !== undefined
   }
 
-  /** Counted hours from `since` on, oldest first. */
+  /** Counted hours from `since` on, oldest first. Index: primary key. */
   async listRunHours({ since, workflow }: { since: number; workflow?: string }): Promise<RunHour[]> {
-    const hour = Math.floor(since / HOUR_MS)
-    return workflow === undefined ? await this.#lists.runs.all(hour) : await this.#lists.runsOf.all(hour, workflow)
+    const { where, values } = buildWhere(given({ 'hour >= ?': Math.floor(since / HOUR_MS), 'workflow = ?': workflow }))
+    const list = this.db.prepare<unknown[], RunHour>(
+      `SELECT hour, workflow, status, runs, p50_ms, p95_ms FROM run_hour ${where} ORDER BY hour`,
+    )
+    return list.all(...values)
   }
 
   async listDeliveryHours(since: number): Promise<DeliveryHour[]> {
-    return await this.#lists.deliveries.all(Math.floor(since / HOUR_MS))
+    return await this.#listDeliveries.all(Math.floor(since / HOUR_MS))
   }
 
   /** `since`: bounds the failed runs, in epoch milliseconds. */

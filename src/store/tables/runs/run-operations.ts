@@ -19,8 +19,6 @@ interface OperationTables {
   closings: ClosingTable
 }
 
-const COPIED_COLUMNS = STEP_COLUMNS.join(', ')
-
 /** Operations of a person on runs: start, retry, resume and fork. */
 export class RunOperations extends JoinedTable<OperationTables> {
   readonly #continue = prepareContinue(this.db)
@@ -45,7 +43,7 @@ export class RunOperations extends JoinedTable<OperationTables> {
        FROM full_run WHERE id = @source`,
     ),
     copyStep: this.db.prepare(
-      `INSERT INTO step (run_id, ${COPIED_COLUMNS}) SELECT @id, ${COPIED_COLUMNS} FROM step
+      `INSERT INTO step (run_id, ${STEP_COLUMNS}) SELECT @id, ${STEP_COLUMNS} FROM step
        WHERE run_id = @source AND key = @key AND status IN ('completed', 'failed')`,
     ),
     copyOutput: this.db.prepare(

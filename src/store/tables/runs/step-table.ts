@@ -1,16 +1,20 @@
 import { type Checkpoint, ROW_OUTPUT_BYTES, type StepFailure } from '../../../core/runs/step.ts'
-import { type Connection, Table } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
-const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
-/** Null in most rows, which a statement without them writes. Each value takes 3 % of the time. */
-const RARE_COLUMNS = ['apart_bytes', 'error', 'target', 'due_at', 'settled']
 /** All columns but the run. */
-export const STEP_COLUMNS: readonly string[] = [...COLUMNS, ...RARE_COLUMNS]
+export const STEP_COLUMNS = `key, position, kind, effect, status, attempt, output, apart_bytes, error, target,
+  started_at, finished_at, due_at, settled`
 
 /** The journal: one row per step with its last attempt, and one per failed attempt. */
 export class StepTable extends Table {
-  readonly #save = prepareSave(this.db, STEP_COLUMNS)
-  readonly #savePlain = prepareSave(this.db, COLUMNS)
+  // Index: primary key.
+  readonly #save = this.db.prepare(
+    `INSERT INTO step (run_id, ${STEP_COLUMNS})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+       output = excluded.output, apart_bytes = excluded.apart_bytes, error = excluded.error, target = excluded.target,
+       finished_at = excluded.finished_at, due_at = excluded.due_at, settled = excluded.settled`,
+  )
   readonly #appendFailure = this.db.prepare(
     'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
   )
@@ -32,7 +36,7 @@ export class StepTable extends Table {
 
   /** Index: step_delete, then the primary keys of run and event. */
   readonly listDeletes = this.readRows<[targets: readonly string[], account: string], StepRow, Checkpoint>(
-    `SELECT ${STEP_COLUMNS.map((column) => `step.${column}`)} FROM step
+    `SELECT ${STEP_COLUMNS} FROM step
        JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
      WHERE step.effect = 'delete' AND ${this.db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
        AND coalesce(event.account, run.account, 'default') = ?`,
@@ -41,14 +45,11 @@ export class StepTable extends Table {
 
   /** Adds or changes a step of a run that the caller has locked. */
   async save(runId: string, step: Checkpoint, failure?: StepFailure): Promise<void> {
-    const { key, position, kind, effect, status, attempt, output, startedAt, finishedAt } = step
-    const { apartBytes = null, error, target, dueAt, settled = null } = step
-    const first = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
-    const isPlain = apartBytes === null && error === null && target === null && dueAt === null && settled === null
-    const text = error === null ? null : JSON.stringify(error)
-    await (isPlain
-      ? this.#savePlain.run(runId, ...first)
-      : this.#save.run(runId, ...first, apartBytes, text, target, dueAt, settled))
+    const { key, position, kind, effect, status, attempt, output, apartBytes = null, target } = step
+    const error = step.error && JSON.stringify(step.error)
+    const moments = [step.startedAt, step.finishedAt, step.dueAt, step.settled ?? null]
+    const result = [output, apartBytes, error, target]
+    await this.#save.run(runId, key, position, kind, effect, status, attempt, ...result, ...moments)
     if (!failure) return
     await this.#appendFailure.run(runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
   }
@@ -88,14 +89,4 @@ export function readStep(row: StepRow): Checkpoint {
   step.apartBytes = row.apartBytes ?? undefined
   step.settled = row.settled ?? undefined
   return step as Checkpoint
-}
-
-/** Adds or changes a step. Index: primary key. */
-function prepareSave(db: Connection, columns: readonly string[]) {
-  return db.prepare(
-    `INSERT INTO step (run_id, ${columns}) VALUES (?, ${columns.map(() => '?')})
-     ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
-       output = excluded.output, finished_at = excluded.finished_at,
-       ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
-  )
 }

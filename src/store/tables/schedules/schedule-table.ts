@@ -11,6 +11,7 @@ import {
 } from '../../../core/runs/schedule.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import { Table } from '../../connection.ts'
+import { buildWhere, given } from '../../rows/build-where.ts'
 
 type KnownSchedule = Pick<ScheduleRow, 'id' | 'owner' | 'madeBy' | 'workflow' | 'plan' | 'input' | 'pausedAt'> &
   Pick<ScheduleRow, 'startedAt' | 'handledAt' | 'nextAt'> & { depth: number; version: number; noted: number }
@@ -53,7 +54,6 @@ const SELECT = `SELECT id, name, owner, made_by, workflow, plan, input, created_
     (SELECT count(*) FROM work WHERE tick_schedule = schedule.id AND tick_at IS NOT NULL) AS unfinished
   FROM schedule`
 const IS_THERE = '(next_at IS NOT NULL OR done_at IS NOT NULL)'
-const IS_OWNER = '(CAST(? AS text) IS NULL OR owner = ?)'
 
 /** Schedules: the cron lines of modules, and what people and code add. */
 export class ScheduleTable extends Table {
@@ -96,9 +96,6 @@ export class ScheduleTable extends Table {
   }
   readonly #reads = {
     find: this.db.prepare<[string], ScheduleRow>(`${SELECT} WHERE id = ? AND ${IS_THERE}`),
-    list: this.db.prepare<[string, string | null, string | null, number], ScheduleRow>(
-      `${SELECT} WHERE id > ? AND ${IS_THERE} AND ${IS_OWNER} ORDER BY id LIMIT ?`,
-    ),
     // Index: schedule_name.
     idOf: this.db.pluck<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`),
     // Index: schedule_due.
@@ -110,10 +107,6 @@ export class ScheduleTable extends Table {
     // The planner has to see the number, and guesses wrong about what is paused.
     listNext: this.db.prepare<[], ScheduleRow>(
       `${SELECT} WHERE next_at IS NOT NULL ORDER BY next_at, id LIMIT ${MAX_NEXT}`,
-    ),
-    // Index: schedule_workflow.
-    listOf: this.db.prepare<[string, string, string | null, string | null, number], ScheduleRow>(
-      `${SELECT} WHERE workflow = ? AND id > ? AND ${IS_THERE} AND ${IS_OWNER} ORDER BY id LIMIT ?`,
     ),
   }
 
@@ -265,16 +258,19 @@ export class ScheduleTable extends Table {
     'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
   )
 
-  /** Lines of modules that are gone are left out. */
+  /** Lines of modules that are gone are left out. Index: primary key, or schedule_workflow. */
   async listSchedules({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
     if (order === 'next') {
       const first = (await this.#reads.listNext.all()).filter((row) => row.pausedAt === null)
       return first.slice(0, limit).map(readSchedule)
     }
-    const rows = await (workflow === undefined
-      ? this.#reads.list.all(after, owner ?? null, owner ?? null, limit)
-      : this.#reads.listOf.all(workflow, after, owner ?? null, owner ?? null, limit))
-    return rows.map(readSchedule)
+    const { where, values } = buildWhere([
+      ['id > ?', after],
+      [IS_THERE],
+      ...given({ 'workflow = ?': workflow, 'owner = ?': owner }),
+    ])
+    const list = this.db.prepare<unknown[], ScheduleRow>(`${SELECT} ${where} ORDER BY id LIMIT ?`)
+    return (await list.all(...values, limit)).map(readSchedule)
   }
 
   /** By its id, else by its name. */

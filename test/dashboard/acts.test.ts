@@ -36,6 +36,21 @@ inBrowser(`a dialog does what it said when it was opened, whatever changes meanw
   expect(faults()).toEqual([])
 })
 
+inBrowser(`all effects can be stopped before the page knows any name${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  await login(page)
+  await page.route(/\/api\/v1\/(workflows|accounts)/, () => {})
+  await page.goto(`${origin}/approvals`)
+  await page.getByRole('button', { name: 'Stop effects…' }).click()
+  const dialog = page.getByRole('dialog')
+  const options = await dialog.getByLabel('What').locator('option').allTextContents()
+  expect(options).toEqual(['everything', 'one storage'])
+  await dialog.getByLabel('Reason').fill('something is wrong')
+  await dialog.getByRole('button', { name: 'Stop them' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await app.store.listStops()).toMatchObject([{ kind: 'all', reason: 'something is wrong' }])
+})
+
 inBrowser(`a dialog whose button goes stays, and shows what the app says${label}`, async () => {
   const { page, login, origin, app } = await open()
   await login(page)

@@ -64,7 +64,10 @@ export function useList<Name extends ListName>(
   }) as never
 }
 
-/** An action; the question that it changes is asked again after it, or all that is on the page. */
+/**
+ * An action; the question that it changes is asked again after it, or all that is on the page. It
+ * is over before those have come: a slow one would hold an open dialog.
+ */
 export function useAction<Name extends RouteName>(
   name: Name,
   changed?: RouteName,
@@ -73,6 +76,6 @@ export function useAction<Name extends RouteName>(
   const client = useQueryClient()
   return useMutation<AnswerOf<Name>, ApiError, InputOf<Name>>({
     mutationFn: perform,
-    onSettled: () => client.invalidateQueries(changed && { queryKey: [changed] }),
+    onSettled: () => void client.invalidateQueries(changed && { queryKey: [changed] }),
   })
 }

@@ -143,7 +143,17 @@ function GuardPanel() {
   )
 }
 
-/** Asks what to stop, and why: the runs that wait show the reason. */
+const STOPPED = [
+  ['all', 'everything'],
+  ['workflow', 'one workflow'],
+  ['account', 'one account'],
+  ['storage', 'one storage'],
+] as const
+
+/**
+ * Asks what to stop, and why: the runs that wait show the reason. Waits for no names: everything
+ * can be stopped without one.
+ */
 function StopEffects() {
   const workflows = useApi('GET /workflows', {})
   const accounts = useApi('GET /accounts', {})
@@ -156,12 +166,7 @@ function StopEffects() {
     {
       name: 'kind',
       label: 'What',
-      options: [
-        ['all', 'everything'],
-        ['workflow', 'one workflow'],
-        ['account', 'one account'],
-        ['storage', 'one storage'],
-      ],
+      options: STOPPED.filter(([each]) => names[each]?.length !== 0),
     },
     // Another name for each kind, so that none keeps what was chosen for another.
     ...(kind === 'all' ? [] : [{ name: `${kind}`, label: 'Which', options: names[kind] ?? [] }]),
@@ -169,7 +174,6 @@ function StopEffects() {
   return (
     <Act
       label="Stop effects…"
-      isDisabled={workflows.isPending || accounts.isPending}
       look="danger"
       title="Stop effects"
       action="Stop them"

@@ -17,6 +17,9 @@ export function allowanceOf({ burst }: Pick<KeyLimit, 'burst'>, perMinute: numbe
  */
 export const MAX_BLOCK_MS = 3_600_000
 
+/** The longest pause by which refused probes grow. */
+const MAX_GROWN_MS = 60_000
+
 /** A probe without a report for this long is lost; its process may have died. */
 const PROBE_LOST_MS = 60_000
 
@@ -102,14 +105,29 @@ export function predictStart(
   return Math.max(earliest, free) + windows * windowMs
 }
 
-/** The state after a 429: no request starts before `until`, and then only one probe. */
-export function blockedState(state: LimiterState, until: number): LimiterState {
-  return { ...state, blockedUntil: Math.max(state.blockedUntil, until), probeSince: null }
+/**
+ * The state after a 429: no request starts before `until`, and then only one probe. Each probe that
+ * is refused in its turn doubles the shortest pause. A server that says "in a second" for ever
+ * would else keep a slot busy for each waiting run.
+ */
+export function blockedState(
+  state: LimiterState,
+  { until, isProbe, now }: { until: number; isProbe: boolean; now: number },
+): LimiterState {
+  const refusedProbes = (state.refusedProbes ?? 0) + (isProbe ? 1 : 0)
+  const grownMs = refusedProbes === 0 ? 0 : Math.min(MAX_GROWN_MS, 1_000 * 2 ** refusedProbes)
+  return {
+    ...state,
+    blockedUntil: Math.max(state.blockedUntil, until, now + grownMs),
+    probeSince: null,
+    refusedProbes,
+  }
 }
 
 /** The state after a probe: open if it was answered, otherwise ready for another probe. */
 export function probedState(state: LimiterState, isAnswered: boolean): LimiterState {
-  return { ...state, blockedUntil: isAnswered ? 0 : state.blockedUntil, probeSince: null }
+  const opened = isAnswered ? { blockedUntil: 0, refusedProbes: 0 } : {}
+  return { ...state, ...opened, probeSince: null }
 }
 
 /**

@@ -13,6 +13,8 @@ export interface LimiterState {
   blockedUntil: number
   /** Epoch milliseconds at which the one probe after a block started; null when none is out. */
   probeSince: number | null
+  /** Probes in a row that were answered 429. Default 0. */
+  refusedProbes?: number
   /** Requests per minute as the service named them; null until it does. */
   limit: number | null
 }

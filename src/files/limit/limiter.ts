@@ -113,8 +113,9 @@ export class Limiter {
     if (!report.isProbe && report.blockedUntil === null && (learned ?? this.#known.limit) === this.#known.limit) return
     await this.#update((state) => {
       const limited = learned === null ? state : { ...state, limit: learned }
-      if (report.blockedUntil !== null) return blockedState(limited, report.blockedUntil)
-      return report.isProbe ? probedState(limited, report.isAnswered) : limited
+      const { blockedUntil: until, isProbe } = report
+      if (until !== null) return blockedState(limited, { until, isProbe, now: this.#clock.now() })
+      return isProbe ? probedState(limited, report.isAnswered) : limited
     })
     void this.#pump()
   }

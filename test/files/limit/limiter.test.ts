@@ -196,6 +196,31 @@ test('a 429 blocks its key until its moment; then one probe starts, then everyon
   expect(names()).toBe('abc')
 })
 
+test('a key that answers each probe "in a second" soon waits for longer than a run keeps its slot', async () => {
+  const { limiter, clock, enter, starts } = makeLimiter({ perMinute: 1_000 })
+  const refuse = async (isProbe: boolean) => limiter.report({ ...ANSWERED, isProbe, blockedUntil: clock.now() + 1_000 })
+  await refuse(false)
+  const pauses: number[] = []
+  for (let probes = 0; probes < 8; probes++) {
+    const blockedAt = clock.now()
+    void enter('probe')
+    await turn()
+    clock.set(clock.nextAt() ?? 0)
+    await turn()
+    pauses.push(clock.now() - blockedAt)
+    await refuse(true)
+  }
+  expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
+  expect(starts.every(({ isProbe }) => isProbe)).toBe(true)
+  expect(await errorOf(enter('a', { maxWaitMs: 5_000 }))).toMatchObject({ retryAt: clock.now() + 60_000 })
+  clock.advance('1m')
+  void enter('b')
+  await turn()
+  await limiter.report({ ...ANSWERED, isProbe: true })
+  await refuse(false)
+  expect(await errorOf(enter('c', { maxWaitMs: 500 }))).toMatchObject({ retryAt: clock.now() + 1_000 })
+})
+
 test('a request that a 429 refuses for long says that the service asked for it', async () => {
   const { limiter, clock, enter } = makeLimiter({ perMinute: 10 })
   await limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 3_600_000 })

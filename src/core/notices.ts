@@ -156,6 +156,8 @@ export type Notice =
   /** Runs get a tenth of the slots until it is enough. `at`: the code that is seen to fill it. */
   | ({ kind: 'memory.short'; runs: RunName[]; at: string | null } & MemoryUse)
   | { kind: 'memory.enough' }
+  /** For a minute, steps have held `held` of the slots. None is free, and most have this step. */
+  | { kind: 'slots.held'; slots: number; held: number; workflow: string; step: string; target: string | null }
   | ({
       kind: 'step.completed'
       target: string | null

@@ -11,6 +11,7 @@ import { runForRun } from '../pass/scope.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { PassCache } from './pass-cache.ts'
+import { SlotWatch } from './slot-watch.ts'
 import { StillWatch } from './still-watch.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
@@ -53,6 +54,7 @@ export class ActivePasses {
   readonly #hints = new WaitHints()
   readonly #cache: PassCache
   readonly #forgotten = new ForgottenLeases()
+  readonly #slotWatch = new SlotWatch()
   #admissionPasses = 0
   /** Suspects that were at work for long enough to be thought harmless. */
   readonly #tried = new Set<string>()
@@ -195,11 +197,13 @@ export class ActivePasses {
   }
 
   /**
-   * The same, gives back what the worker holds without a pass (see `ForgottenLeases`), and looks
-   * for passes that are still.
+   * The same, and gives back what the worker holds without a pass (see `ForgottenLeases`). Looks
+   * for passes that are still, or that hold the slots.
    */
   async checkAll({ store, publish }: Pick<WorkerParts, 'store' | 'publish'>, worker: string): Promise<void> {
-    for (const { still } of this.#passes.values()) still.look(this.#parts.clock)
+    const { clock, slots, counts } = this.#parts
+    for (const { still } of this.#passes.values()) still.look(clock)
+    this.#slotWatch.look(this.#passes.values(), { clock, slots, publish, free: counts.slots.free })
     await this.endLostPasses(() => store.listLeases(worker))
     const held = await store.listLeases(worker)
     const forgotten = this.#forgotten.find(held, { atWork: this.runIds, now: this.#parts.clock.now() })

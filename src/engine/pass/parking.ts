@@ -1,4 +1,5 @@
 import type { Successor } from '../../core/runs/run.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Clock } from '../../core/time.ts'
 import { Lingering, OwnWork, type OwnWorkItem, quietly } from './own-work.ts'
 import { joinWaits, type Park, type Wait, type WaitEnd, type WaitHints, type WaitingStep } from './wait.ts'
@@ -36,6 +37,8 @@ export class Parking {
   #stopped = Promise.withResolvers<CodeEnd | Park>()
   #idle: (() => void)[] = []
   #activeSteps = 0
+  /** The steps whose functions are at work. */
+  readonly atWork = new Set<Checkpoint>()
   #waits: Wait[] = []
   #cancelTimer = () => {}
   #lookedAt = Number.NEGATIVE_INFINITY
@@ -141,11 +144,13 @@ export class Parking {
   }
 
   /** A step's function begins, or a read of the store that a step needs. */
-  enterStep(): void {
+  enterStep(step?: Checkpoint): void {
+    if (step) this.atWork.add(step)
     this.#activeSteps += 1
   }
 
-  leaveStep(): void {
+  leaveStep(step?: Checkpoint): void {
+    if (step) this.atWork.delete(step)
     this.#activeSteps -= 1
     if (this.#activeSteps === 0) for (const resolve of this.#idle.splice(0)) resolve()
     this.#check()

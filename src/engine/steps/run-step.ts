@@ -75,12 +75,12 @@ export async function driveStep<T>(
   const given = pass.stub && (await pass.stub.answer(step, { effect: describeEffect(options) }))
   if (given) return endOf(giveOutcome(pass, step, given) as Promise<T>)
   let end: AttemptEnd<T>
-  pass.parking.enterStep()
+  pass.parking.enterStep(step)
   try {
     end = await attemptStep(pass, step, { fn, options, isHeld: known?.attempt === 0 })
   } finally {
     if (pass.parking.hasCodeEnded) noteJoin(pass, key)
-    pass.parking.leaveStep()
+    pass.parking.leaveStep(step)
   }
   switch (end.kind) {
     case 'completed':

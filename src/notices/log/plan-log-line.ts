@@ -160,6 +160,8 @@ const LINES: Lines = {
       runs: runs.map(nameRun),
       ...(at !== null && { at }),
     }),
+  'slots.held': ({ kind, ...fields }) =>
+    line('warn', 'no run can begin: steps have held the slots for over a minute, most of them this one', fields),
   'memory.enough': () => line('info', 'memory is enough again: runs get all slots', {}),
   'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
   'step.failed': ({ kind, retryAt, error, ...fields }) =>

@@ -46,9 +46,9 @@ const LEVELS = {
   warn: `
     endpoint.suspect ticks.missed approval.opened run.retried effects.mode step.shared step.joined
     wait.changed code.pending code.timer code.undeclared step.repeated event.drifted event.unmatched
-    run.lost lease.given_back runs.recovered runs.suspected memory.short step.failed workflows.removed
-    workflows.elsewhere workflow.missing store.protected store.awaited store.standby_left files.warned
-    variable.unknown
+    run.lost lease.given_back runs.recovered runs.suspected memory.short slots.held step.failed
+    workflows.removed workflows.elsewhere workflow.missing store.protected store.awaited
+    store.standby_left files.warned variable.unknown
   `,
   debug: `
     run.queued run.started run.ready run.progress step.completed files.called sandbox.logged admin.answered

@@ -156,6 +156,14 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     at: 'workflows/verify-transfer.workflow.ts:7:5',
   },
   'memory.enough': { kind: 'memory.enough' },
+  'slots.held': {
+    kind: 'slots.held',
+    slots: 10,
+    held: 8,
+    workflow: 'follow-up',
+    step: 'files.list',
+    target: 'storage_a',
+  },
   'step.completed': {
     kind: 'step.completed',
     ...RUN,

@@ -27,7 +27,10 @@ const RETRY_MS = 1_000
 
 interface SupervisedEngineParts {
   config: Pick<Config, 'engine' | 'drainMs' | 'slots'>
-  store: Pick<Store, 'saveDelivery' | 'listLeases' | 'endWorker' | 'stopWorker' | 'findRun' | 'findClaimable'>
+  store: Pick<
+    Store,
+    'saveDelivery' | 'listLeases' | 'endWorker' | 'stopWorker' | 'findRun' | 'checkWritable' | 'findClaimable'
+  >
   clock: Clock
   notices: NoticeBus
   /** Tries runs alone that may have ended an engine. Default: nobody does. */

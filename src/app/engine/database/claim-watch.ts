@@ -11,7 +11,7 @@ export const CLAIM_LOOK_MS = 5_000
 const STALLED_MS = 30_000
 
 interface Watched {
-  store: Pick<Store, 'findClaimable' | 'listLeases'>
+  store: Pick<Store, 'findClaimable' | 'listLeases' | 'checkWritable'>
   clock: Clock
   publish: Publish
   /** How many runs may be at work now. */
@@ -56,10 +56,15 @@ export class ClaimWatch {
     this.#stall = null
     const run = thread && (await store.findClaimable(thread.id, clock.now()))
     if (!thread || run === null || (await store.listLeases(thread.id)).length >= slots()) return
-    const seen = { beat: `${thread.id} ${thread.counts.claims} ${run}`, now: clock.now() }
+    const now = clock.now()
+    const seen = { beat: `${thread.id} ${thread.counts.claims} ${run}`, now }
     const stall = observeBeat(before, seen, CLAIM_LOOK_MS)
     const message = `The engine has claimed no run for ${STALLED_MS / 1_000} s, with room for one, while ${run} waits.`
-    if (stall.blockedMs >= STALLED_MS) await stalled(thread, message)
-    else this.#stall = stall
+    if (stall.blockedMs < STALLED_MS) this.#stall = stall
+    else {
+      // Throws where the database takes no write, as on a full disk: no engine can claim then.
+      await store.checkWritable(now)
+      await stalled(thread, message)
+    }
   }
 }

@@ -118,19 +118,29 @@ test('an engine whose memory is short has room in a tenth of its 20 slots alone'
   expect(ended).toEqual([])
 })
 
-test.each([
-  { slots: 2, says: 1 },
-  { slots: 1, says: 0 },
-])('a worker with one run at work and $slots slots is stalled where it has room alone', async ({ slots, says }) => {
+/** A watch of a worker with one run at work and one that waits, after 40 s. */
+async function watchWorker(slots: number, fault?: Error) {
   const store = await openSharedStore({ file: join(makeProject({}), 'upshot.db'), vaultKey: Buffer.alloc(32) })
   const clock = new ManualClock(Date.now())
   await queueRun(store, 'evt_1', 'follow-up')
   expect(await store.claimRuns('wrk_1', 1, clock.now())).toHaveLength(1)
   const waiting = await queueRun(store, 'evt_2', 'follow-up')
   const told: string[] = []
+  const faults: Notice[] = []
+  const watched = {
+    findClaimable: (worker: string, now: number) => store.findClaimable(worker, now),
+    listLeases: (worker: string) => store.listLeases(worker),
+    checkWritable: (now: number) => (fault ? Promise.reject(fault) : store.checkWritable(now)),
+  }
   const thread = { id: 'wrk_1', counts: { claims: 1 } } as EngineThread
-  const stalled = async (_: EngineThread, message: string) => void told.push(message)
-  const watch = new ClaimWatch({ store, clock, publish: () => {}, slots: () => slots, thread: () => thread, stalled })
+  const watch = new ClaimWatch({
+    store: watched,
+    clock,
+    publish: (notice) => void faults.push(notice),
+    slots: () => slots,
+    thread: () => thread,
+    stalled: async (_, message) => void told.push(message),
+  })
   onTestFinished(async () => {
     watch.stop()
     await store.close()
@@ -141,5 +151,19 @@ test.each([
     // The look is over once others are answered.
     for (let read = 0; read < 3; read++) await store.listLeases('')
   }
-  expect(told).toEqual(Array(says).fill(expect.stringContaining(waiting)))
+  return { waiting, told, faults }
+}
+
+test.each([
+  { slots: 2, says: 1 },
+  { slots: 1, says: 0 },
+])('a worker with one run at work and $slots slots is stalled where it has room alone', async ({ slots, says }) => {
+  const { waiting, told } = await watchWorker(slots)
+  await expect.poll(() => told).toEqual(Array(says).fill(expect.stringContaining(waiting)))
+})
+
+test('a worker whose database takes no write is not stalled, and the log says why it claims nothing', async () => {
+  const { told, faults } = await watchWorker(2, new Error('a full disk'))
+  expect(faults).toMatchObject([{ where: 'looking for runs to claim', error: { message: 'a full disk' } }])
+  expect(told).toEqual([])
 })

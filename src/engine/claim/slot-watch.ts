@@ -1,10 +1,16 @@
 import type { NoticeOf } from '../../core/notices.ts'
 import { stepNameOf } from '../../core/runs/step.ts'
 import type { Clock } from '../../core/time.ts'
+import type { Parking } from '../pass/parking.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import type { RunningPass } from './active-passes.ts'
+import type { StillWatch } from './still-watch.ts'
 
 type HeldBy = Pick<NoticeOf<'slots.held'>, 'workflow' | 'step' | 'target'>
+
+interface Watched {
+  parking: Pick<Parking, 'atWork'>
+  still: Pick<StillWatch, 'pass'>
+}
 
 /** Time for which a step holds its slot before that is told. */
 const LONG_MS = 60_000
@@ -20,7 +26,7 @@ export class SlotWatch {
 
   /** To be called again and again. Tells once until the slots come free. */
   look(
-    passes: Iterable<RunningPass>,
+    passes: Iterable<Watched>,
     { clock, slots, publish, free }: Pick<WorkerParts, 'clock' | 'slots' | 'publish'> & { free: number },
   ): void {
     const held = [...passes].flatMap((pass) => this.#findLong(pass, clock) ?? [])
@@ -29,7 +35,7 @@ export class SlotWatch {
     this.#isTold = isHeld
   }
 
-  #findLong({ parking, still }: RunningPass, clock: Clock): HeldBy | null {
+  #findLong({ parking, still }: Watched, clock: Clock): HeldBy | null {
     // The clock of the machine may be set.
     const moment = clock.uptime?.() ?? clock.now()
     for (const step of parking.atWork) {

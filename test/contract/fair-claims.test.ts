@@ -102,6 +102,30 @@ describeStores((test, open) => {
     expect(claimed.map(idOf)).toEqual([...urgent.runs, second && idOf(second)])
   })
 
+  test('of four claims that runs which wake would fill, one begins with the others', async ({ store }) => {
+    const sleepers = await Array.fromAsync({ length: 12 }, async (_, n) => {
+      await queueRun(store, `evt_${n}`)
+      const { lease } = await claimNext(store)
+      await store.parkRun(lease, { dueAt: NOW + 1 + n, reason: 'sleeps' })
+      return lease.runId
+    })
+    const backlog = await queueBacklog(store)
+    const claimed: string[] = []
+    for (const _ of sleepers) claimed.push(idOf(await claimNext(store, NOW + 99)))
+    expect(claimed.slice(0, 4)).toEqual([...sleepers.slice(0, 3), backlog[0]])
+    expect(claimed.filter((id) => backlog.includes(id))).toEqual(backlog.slice(0, 3))
+    const many = (await store.claimRuns('wrk_1', 4, NOW + 99)).map(idOf)
+    expect(many).toEqual([...sleepers.slice(9), backlog[3]])
+  })
+
+  test('where none but runs that wake are there, each claim gets them', async ({ store }) => {
+    for (let n = 0; n < 5; n++) {
+      await queueRun(store, `evt_${n}`)
+      await store.parkRun((await claimNext(store)).lease, { dueAt: NOW + 1, reason: 'sleeps' })
+    }
+    for (let n = 0; n < 5; n++) expect((await claimNext(store, NOW + 9)).workflow).toBe('follow-up')
+  })
+
   test('each tick of a line is claimed next once the one before has ended', async ({ store }) => {
     await queueBacklog(store)
     const ticks = await Array.fromAsync([1, 2, 3], (second) => {

@@ -42,6 +42,7 @@ export interface StoreWrites extends Transactions, DeliveryIntake {
   checkWritable(now: number): Promise<{ isMigrated: boolean }>
   /**
    * Claims up to `limit` due runs for `worker`: those that waited first, then by priority and age.
+   * Where those that waited would fill claim after claim, every fourth one begins with the others.
    */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**

@@ -259,8 +259,9 @@ function claimWrites(
   limited: LimitedRuns,
   marks: ClaimMarks,
 ): Pick<StoreWrites, 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns'> {
-  const claim = async (kind: ClaimKind, worker: string, limit: number, now: number): Promise<ClaimedRun[]> => {
+  const claim = async (asked: ClaimKind, worker: string, limit: number, now: number): Promise<ClaimedRun[]> => {
     const number = nextCall()
+    const kind = marks.kindOf(asked)
     for (let held = 0; held < MAX_HELD; ) {
       const start = marks.next(kind, now)
       const claimed = await db.call(1, (t) => t.claims.claim(kind, worker, { limit, now, number, start }))

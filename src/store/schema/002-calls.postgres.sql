@@ -111,7 +111,7 @@ BEGIN
     FROM known;
 END $$;
 
--- The next runs to claim, locked: due ones first, then by turn and age. `p_turns` and `p_after` are
+-- The next runs to claim, locked: due ones first, then by turn and age; last in a `fresh` claim. `p_turns` and `p_after` are
 -- marks: the runs of each turn begin behind one, the due ones at `p_due`. What stands before marks
 -- is looked at only where too few runs stand behind them (`is_whole`). `due` of the ids were due.
 -- Index: work_waiting, work_ready and work_suspect, in their order.
@@ -124,6 +124,7 @@ DECLARE
   low bigint;
   high bigint;
   after text;
+  since bigint := coalesce(p_due, -9223372036854775808);
   -- Workflows that only other workers at work have: their runs are left to those.
   lacking text[] := ARRAY(SELECT theirs.workflow FROM worker_workflow AS theirs
     WHERE theirs.worker <> p_worker AND NOT EXISTS (SELECT 1 FROM worker_workflow AS own
@@ -139,8 +140,7 @@ BEGIN
     RETURN;
   END IF;
   IF p_kind = 'any' THEN
-    low := coalesce(p_due, -9223372036854775808);
-    ids := ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at >= low
+    ids := ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at >= since
       AND due_at <= p_now AND NOT workflow = ANY (lacking) ORDER BY due_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
     due := cardinality(ids);
   END IF;
@@ -149,11 +149,16 @@ BEGIN
     EXIT WHEN cardinality(ids) >= p_limit;
     low := CASE WHEN mark = 0 THEN -9223372036854775808 ELSE p_turns[mark] END;
     after := CASE WHEN mark = 0 THEN '' ELSE p_after[mark] END;
-    high := CASE WHEN mark < marks THEN p_turns[mark + 1] WHEN p_kind = 'any' THEN 9223372036854775807 ELSE -1998 END;
+    high := CASE WHEN mark < marks THEN p_turns[mark + 1] WHEN p_kind = 'unadmitted' THEN -1998 ELSE 9223372036854775807 END;
     ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2
       AND (turn, run_id) > (low, after) AND turn < high AND NOT workflow = ANY (lacking)
       ORDER BY turn, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
   END LOOP;
+  IF p_kind = 'fresh' THEN
+    ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at >= since
+      AND due_at <= p_now AND NOT workflow = ANY (lacking)
+      ORDER BY due_at LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+  END IF;
   IF cardinality(ids) >= p_limit OR (marks = 0 AND p_due IS NULL) THEN RETURN; END IF;
   is_whole := true;
   ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at < p_due

@@ -1,8 +1,10 @@
 import type { MatchResult } from '../../../core/runs/matching.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
+import { DueShare } from '../../tables/runs/due-share.ts'
 import type { Park } from '../../tables/runs/run-table.ts'
 
-export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
+/** `fresh`: any, but due runs come last. */
+export type ClaimKind = 'any' | 'fresh' | 'suspect' | 'unadmitted'
 
 /** Every so many claims, one begins at the head of the queue. */
 const CLAIMS_BEHIND = 50
@@ -63,7 +65,14 @@ export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], v
  * too few runs behind them looks before them, too. See decision 93.
  */
 export class ClaimMarks {
-  readonly #kinds = { any: new Marks(), unadmitted: new Marks(), suspect: new Marks() }
+  readonly #any = new Marks()
+  readonly #kinds = { any: this.#any, fresh: this.#any, unadmitted: new Marks(), suspect: new Marks() }
+  readonly #dueShare = new DueShare()
+
+  /** How a claim of this kind looks now. */
+  kindOf(kind: ClaimKind): ClaimKind {
+    return kind === 'any' && this.#dueShare.isUsed ? 'fresh' : kind
+  }
 
   /** The start of the next claim. */
   next(kind: ClaimKind, now: number): ClaimStart {
@@ -72,7 +81,11 @@ export class ClaimMarks {
 
   /** Moves the marks behind what a claim for `limit` runs got, if there may be more. */
   note(kind: ClaimKind, start: ClaimStart, claimed: { passed: readonly PassedRun[]; limit: number }): void {
-    this.#kinds[kind].note(start, claimed)
+    const { passed, limit } = claimed
+    if (kind === 'fresh') this.#dueShare.note(false)
+    else this.#kinds[kind].note(start, claimed)
+    if (kind === 'any')
+      this.#dueShare.note(passed.length >= limit && passed.every(({ passedTurn }) => passedTurn === null))
   }
 
   noteMade(rank: number, id: string): void {

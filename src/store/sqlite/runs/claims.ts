@@ -10,6 +10,7 @@ import {
   joinEvent,
   prepareFirstClaimable,
 } from '../../tables/runs/claim-reader.ts'
+import { DueShare } from '../../tables/runs/due-share.ts'
 import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
 import type { SqliteConnection } from '../database/connection.ts'
 
@@ -70,15 +71,30 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
     >(`SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
            SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`),
   }
+  readonly #whole: Queue = {
+    due: (now, limit) => this.#sql.due.all(now, limit),
+    ready: (limit) => this.#sql.ready.all(limit),
+  }
   readonly #partial = new PartialQueue(this.db)
+  readonly #dueShare = new DueShare()
   /** The first run that a claim would give the worker; null: none. */
   readonly findClaimable = prepareFirstClaimable(this.db)
 
   async claim(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
     const foreign = await this.#elsewhere(worker)
-    if (foreign.length === 0) return this.#claimAll(async () => this.#claimable(limit, now), worker, now)
-    const lacking = JSON.stringify(foreign)
-    return this.#claimAll(() => this.#partial.list(limit, now, lacking), worker, now)
+    const queue = foreign.length === 0 ? this.#whole : this.#partial.without(JSON.stringify(foreign))
+    const isDueLast = this.#dueShare.isUsed
+    let isFilled = false
+    const claimable = async () => {
+      const due = await queue.due(now, limit)
+      isFilled = !isDueLast && due.length >= limit
+      if (isFilled) return due
+      const ready = await queue.ready(isDueLast ? limit : limit - due.length)
+      return isDueLast ? [...ready, ...due].slice(0, limit) : [...due, ...ready]
+    }
+    const claimed = await this.#claimAll(claimable, worker, now)
+    this.#dueShare.note(isFilled)
+    return claimed
   }
 
   /** Claims a run that an end has let in; none where another one comes before it. */
@@ -106,11 +122,6 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
     if (foreign.length === 0) return ids
     const own = await Array.fromAsync(ids, async (id) => !foreign.includes((await this.#sql.workflowOf.get(id)) ?? ''))
     return ids.filter((_, at) => own[at])
-  }
-
-  async #claimable(limit: number, now: number): Promise<string[]> {
-    const due = await this.#sql.due.all(now, limit)
-    return due.length < limit ? [...due, ...(await this.#sql.ready.all(limit - due.length))] : due
   }
 
   /**
@@ -147,6 +158,12 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
   }
 }
 
+/** The runs that a worker may claim, as ids in their order. */
+interface Queue {
+  due(now: number, limit: number): Promise<string[]>
+  ready(limit: number): Promise<string[]>
+}
+
 /** Ids that one look finds beyond those asked for, so that the next claims need no look. */
 const LOOK_AHEAD = 200
 /** A look that took 1 ms is repeated after 20 ms. Looks then take at most 5 % of the time. */
@@ -172,10 +189,12 @@ class PartialQueue extends Table {
   #ahead: { foreign: string; ids: string[] } = { foreign: '', ids: [] }
   #restsUntil = 0
 
-  /** Due runs, then ready ones. `foreign`: JSON of the workflows that only others have. */
-  async list(limit: number, now: number, foreign: string): Promise<string[]> {
-    const due = await this.#due.all(now, foreign, limit)
-    return due.length < limit ? [...due, ...(await this.#listReady(limit - due.length, foreign))] : due
+  /** `foreign`: JSON of the workflows that only others have. */
+  without(foreign: string): Queue {
+    return {
+      due: (now, limit) => this.#due.all(now, foreign, limit),
+      ready: (limit) => this.#listReady(limit, foreign),
+    }
   }
 
   async #listReady(limit: number, foreign: string): Promise<string[]> {

@@ -42,7 +42,8 @@ test.each([
     expect(reads[50]).toBeGreaterThan(50 * LIMIT)
     expect(reads[100]).toBeGreaterThan(100 * LIMIT)
     const behind = reads.filter((_, n) => n % 50 !== 0)
-    expect(Math.max(...behind)).toBeLessThanOrEqual(2 * LIMIT)
+    // A claim that looks at due runs last moves no mark: the next one steps over its runs.
+    expect(Math.max(...behind)).toBeLessThanOrEqual(2 * LIMIT + 1)
     await session.query('COMMIT')
   },
 )

@@ -28,7 +28,12 @@ export async function readSecret(
 
 /** The text of a file; throws `invalid_request`, which names the file. */
 export function readText(file: string): string {
-  return readBytes(file).toString('utf8')
+  return decode(readBytes(file))
+}
+
+/** Without the mark that Windows puts before a text: it is no JSON. */
+function decode(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes)
 }
 
 /** The bytes of a file; throws like {@link readText}. */
@@ -52,5 +57,5 @@ export async function readStdinBytes(what: string): Promise<Buffer> {
 }
 
 export async function readStdin(what: string): Promise<string> {
-  return (await readStdinBytes(what)).toString('utf8')
+  return decode(await readStdinBytes(what))
 }

@@ -48,7 +48,7 @@ export function createEraser({ kind, text }: Words): Eraser {
 }
 
 /** A text of JSON, or a number or word beside its texts. */
-const PARTS = /"(?:[^"\\]|\\.)*"|[^\s",:[\]{}]+/g
+const PARTS = /"(?:[^"\\]+|\\.)*"|[^\s",:[\]{}]+/g
 
 /** JSON stays JSON: a number that is erased becomes a text. */
 function eraseIn(found: string, find: RegExp): string {

@@ -34,3 +34,9 @@ test('names that differ stay different', () => {
   expect(eraser.eraseName('copy[anna]', code)).toBe('copy[[erased 61]]')
   expect(eraser.eraseName('copy[Anna]', code)).toBe('copy[[erased 41]]')
 })
+
+test('a number is erased beside a text of many megabytes', () => {
+  const note = 'a'.repeat(12_000_000)
+  const erased = createEraser(text('48213')).erase(JSON.stringify({ note, quoted: '"\\', customer: 48213 }))
+  expect(JSON.parse(erased)).toEqual({ note, quoted: '"\\', customer: '[erased]' })
+})

@@ -31,7 +31,7 @@ export const LONG = [
 /**
  * Files that put other modules in the place of real ones, which the files after them must not meet.
  */
-const ISOLATED = ['test/receive/verify-first.test.ts']
+const ISOLATED = ['test/receive/verify-first.test.ts', 'test/files/disk/shared-part.test.ts']
 
 const IGNORED = ['node_modules/**', ...LONG]
 

@@ -127,10 +127,18 @@ export class PartFile {
     this.#isHashed = true
     const [sha256] = await Promise.all([this.#hash.digest(), this.#file.sync()])
     if (!(await this.#isThere())) throw describeOther(this.#target)
+    // By a name that no download opens: another process may have put its part there just now.
+    const whole = `${this.#target}.part.whole`
+    await rename(partPath(this.#target), whole)
+    if (!(await this.#isThere(whole))) {
+      await rename(whole, partPath(this.#target))
+      throw describeOther(this.#target)
+    }
+    await rename(whole, this.#target)
+    if (!(await this.#isThere(this.#target))) throw describeOther(this.#target)
+    // Only now: another file may get the number of one that is closed and removed.
     await this.#writer.close()
     await this.#file.close()
-    await rename(partPath(this.#target), this.#target)
-    if (!(await this.#isThere(this.#target))) throw describeOther(this.#target)
     await rm(marksPath(this.#target), { force: true })
     await syncDirectory(dirname(this.#target))
     return { bytes: this.#bytes, sha256 }

@@ -1,10 +1,24 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { PartFile } from '../../../src/files/disk/part-file.ts'
 import { KeptHashes } from '../../../src/files/disk/part-hash.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+
+const { beforeRename } = vi.hoisted(() => ({ beforeRename: { once: null as (() => Promise<void>) | null } }))
+vi.mock('node:fs/promises', async (load) => {
+  const actual = await load<typeof import('node:fs/promises')>()
+  return {
+    ...actual,
+    async rename(from: string, to: string) {
+      const act = beforeRename.once
+      beforeRename.once = null
+      await act?.()
+      await actual.rename(from, to)
+    },
+  }
+})
 
 const UNMARKED = { host: null, etag: null, modified: null, type: null, condition: null }
 
@@ -67,5 +81,22 @@ test('two processes that continue one part join no bytes where the file changes 
   await expect(first.finish()).rejects.toMatchObject({ code: 'conflict' })
   await first.leave()
   await second.finish()
+  expect(await readFile(to, 'utf8')).toBe('bbbbbbbb')
+})
+
+test('a part that another process begins at the last moment never lies at the target', async () => {
+  const to = join(tempFolder(), 'x')
+  const first = await begin(to, '2026-01-01T00:00:00.000Z')
+  await first.append(Buffer.from('aaaaaaaa'))
+  let second: PartFile | null = null
+  beforeRename.once = async () => {
+    second = await begin(to, '2026-01-02T00:00:00.000Z')
+  }
+  await expect(first.finish()).rejects.toMatchObject({ code: 'conflict' })
+  await expect(stat(to)).rejects.toMatchObject({ code: 'ENOENT' })
+  await first.discard()
+  if (second === null) throw new Error('nobody began')
+  await (second as PartFile).append(Buffer.from('bbbbbbbb'))
+  await (second as PartFile).finish()
   expect(await readFile(to, 'utf8')).toBe('bbbbbbbb')
 })

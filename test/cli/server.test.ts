@@ -331,13 +331,13 @@ test('a backup of a server comes to the laptop, whole and once, and removes no f
   const { upshot, client, far, dataDir, withToken } = await startFarApp()
   const folder = join(dataDir, 'backups-to-fetch')
   mkdirSync(folder)
-  const killed = 'killed0in0work0a.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.part'
+  const killed = 'killed0in0work0a.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.backup.part'
   for (const name of ['monday.db', 'never0fetched00a.db', killed, `${killed}-journal`]) {
     writeFileSync(join(folder, name), '')
     utimesSync(join(folder, name), 0, 0)
   }
   const file = join(far, 'app.db')
-  const mine = 'app.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.part'
+  const mine = 'app.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.backup.part'
   // Left by a command that was killed.
   writeFileSync(join(far, mine), 'half')
   utimesSync(join(far, mine), 0, 0)

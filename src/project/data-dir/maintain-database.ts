@@ -16,6 +16,7 @@ import {
   type Backup,
   backupDatabase,
   describeNoBackup,
+  partOf,
   removeOldParts,
 } from '../../store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
@@ -25,7 +26,7 @@ import type { Config } from '../config/load-config.ts'
 import { databaseFile, vaultKeyFile } from './data-files.ts'
 import { isKeyLost, postgresOptions, readKey, storeOptions } from './open-store.ts'
 
-export { describeNoBackup, type MigrationForecast, removeOldParts }
+export { describeNoBackup, type MigrationForecast, partOf, removeOldParts }
 
 const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as PruneBounds
 

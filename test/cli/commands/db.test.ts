@@ -150,14 +150,15 @@ test('a backup does not overwrite a file that was created while it was copying',
 test('a backup removes what a killed one left in the folder, once it is a day old, and nothing else', async () => {
   const { file } = await storeWith(1)
   const to = join(tempFolder(), 'tuesday.db')
-  const part = 'monday.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.part'
+  const part = 'monday.db.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.backup.part'
+  const download = 'report.0b3cd1ae-8c5e-4f6e-9d5b-1f2e3d4c5b6a.part'
   const fresh = part.replace('monday', 'now')
-  for (const name of [part, `${part}-journal`, 'monday.db', 'a.part', fresh]) {
+  for (const name of [part, `${part}-journal`, 'monday.db', download, fresh]) {
     writeFileSync(join(dirname(to), name), 'half')
     if (name !== fresh) utimesSync(join(dirname(to), name), 0, 0)
   }
   await backupDatabase(file, to, quiet)
-  expect(readdirSync(dirname(to)).sort()).toEqual(['a.part', 'monday.db', fresh, 'tuesday.db'])
+  expect(readdirSync(dirname(to)).sort()).toEqual(['monday.db', fresh, download, 'tuesday.db'])
 })
 
 test('a backup that is interrupted, or is not sound, leaves no file behind', async () => {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -14,6 +14,7 @@ import {
   backUp,
   verify as checkDatabase,
   describeNoBackup,
+  partOf,
   removeOldParts,
 } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
@@ -70,7 +71,7 @@ async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: s
     using work = showWork(out, 'Backing up')
     const { backup, sha256, ...about } = await call(operations, 'POST /database/backup', { body: {} }, work)
     using progress = showProgress(out, { title: 'Fetching', total: about.bytes, unit: 'bytes' })
-    const part = `${to}.${randomUUID()}.part`
+    const part = partOf(to)
     try {
       const chunks = operations.stream('GET /database/backups/:name', { params: { name: backup } }, work)
       const found = await saveBytes(chunks, part, (bytes) => progress.set(bytes))

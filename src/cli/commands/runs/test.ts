@@ -97,7 +97,7 @@ async function makeTest(
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(previewed) }, null, 2)}\n`)
   writeFileSync(file, code)
-  const end = runs ? await runTest(project.root, file, framework) : null
+  const end = runs ? await runTest({ ...config, root: project.root }, file, framework) : null
   const passed = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
   out.result({ ...about, dryRun: false, passed }, () => [file, answers].map(fromHere))
   if (end !== null) printEnd(out, end)
@@ -205,12 +205,16 @@ type TestEnd = { kind: 'passed' | 'skipped' } | { kind: 'failed'; output: string
 
 const WITHIN_MS = 120_000
 
-/** Runs a test in a process of its own, without keys of the service, as `npm test` would. */
-export function runTest(root: string, file: string, framework: Framework): Promise<TestEnd> {
+/** Runs a test in a process of its own, without secrets of the project, as `npm test` would. */
+export function runTest(
+  { root, secretVariables }: Pick<Config, 'secretVariables'> & { root: string },
+  file: string,
+  framework: Framework,
+): Promise<TestEnd> {
   const args = framework === 'node' ? ['--test', '--test-reporter=dot', file] : vitestArgs(root, file)
   if (args === null) return Promise.resolve({ kind: 'skipped' })
   const { promise, resolve } = Promise.withResolvers<TestEnd>()
-  const options = { cwd: root, env: { ...isolatedEnvironment(), NO_COLOR: '1' }, timeout: WITHIN_MS }
+  const options = { cwd: root, env: { ...isolatedEnvironment(secretVariables), NO_COLOR: '1' }, timeout: WITHIN_MS }
   execFile(process.execPath, args, options, (error, output, errors) => {
     resolve(error === null ? { kind: 'passed' } : { kind: 'failed', output: `${output}${errors}`.trim() })
   })

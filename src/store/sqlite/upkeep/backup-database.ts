@@ -26,7 +26,7 @@ export async function backupDatabase(
   { onProgress, signal }: { onProgress: (part: { done: number; total: number }) => void; signal: AbortSignal },
 ): Promise<Backup> {
   refuseTaken(to)
-  const part = `${to}.${randomUUID()}.part`
+  const part = partOf(to)
   try {
     // Created here and not by SQLite, so that only its owner can read it.
     closeSync(openSync(part, 'wx', 0o600))
@@ -46,9 +46,14 @@ export async function backupDatabase(
   }
 }
 
+/** The file that becomes a backup. Its name is none of a download. */
+export function partOf(to: string): string {
+  return `${to}.${randomUUID()}.backup.part`
+}
+
 /** Removes what backups that were killed left in the folder of `part`, which is new. */
 export function removeOldParts(part: string): void {
-  removeLeft(part, /\.[0-9a-f-]{36}\.part(-\w+)?$/)
+  removeLeft(part, /\.[0-9a-f-]{36}\.backup\.part(-\w+)?$/)
 }
 
 /** Returns the row counts of the copied snapshot. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { runTest } from '../../../../src/cli/commands/runs/test.ts'
 import { checkpoint, eventBody, incoming } from '../../../support/fixtures.ts'
 import { UPSHOT } from '../../../support/program.ts'
@@ -201,7 +201,19 @@ test('a test that fails when it is run is kept and shown, and --no-run does not 
 })
 
 test('a project without Vitest gets its test, which is not run', async () => {
-  expect(await runTest(tempFolder(), 'one.test.ts', 'vitest')).toEqual({ kind: 'skipped' })
+  expect(await runTest({ root: tempFolder() }, 'one.test.ts', 'vitest')).toEqual({ kind: 'skipped' })
+})
+
+test('a test has no variable of an alert channel', async () => {
+  vi.stubEnv('PAGER_URL', 'https://pager.example.com/secret')
+  const root = tempFolder()
+  const file = join(root, 'one.test.mjs')
+  writeFileSync(
+    file,
+    "import { test } from 'node:test'\ntest('a', () => { if (process.env.PAGER_URL) throw 'it has' })",
+  )
+  expect(await runTest({ root }, file, 'node')).toMatchObject({ kind: 'failed' })
+  expect(await runTest({ root, secretVariables: ['PAGER_URL'] }, file, 'node')).toEqual({ kind: 'passed' })
 })
 
 test('a secret variable and the folder of the project are in no test, and the test needs neither', async () => {

@@ -26,7 +26,7 @@ export interface DeliveryHour {
 /** An hour that is over and has to be counted, or counted again. */
 export interface DueHour {
   hour: number
-  /** Rises with each change of a run of that hour; 0 where it is counted for the first time. */
+  /** Another one with each change of a run there; 0 where it is counted for the first time. */
   version: number
   /** The last hour that was counted in its turn; null before the first. */
   counted: number | null

@@ -640,11 +640,12 @@ BEGIN
 END $$;
 
 -- Marks the hours of runs that ended in a later hour than that of their making, to be counted again.
+-- A version begins anywhere: none is that of a mark before.
 CREATE FUNCTION mark_hours_1(p_run text[], p_at bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO run_hour_mark (hour, version)
-  SELECT DISTINCT created_at / 3600000, 1 FROM run
-  WHERE id = ANY (p_run) AND (p_at IS NULL OR p_at / 3600000 > created_at / 3600000)
+  SELECT hour, 1 + floor(random() * 1e15)::bigint FROM (SELECT DISTINCT created_at / 3600000 AS hour FROM run
+    WHERE id = ANY (p_run) AND (p_at IS NULL OR p_at / 3600000 > created_at / 3600000)) AS late
   ORDER BY 1
   ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1;
 END $$;

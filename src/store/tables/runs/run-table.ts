@@ -110,7 +110,7 @@ export class RunTable extends JoinedTable<{
     ),
     markHour: this.db.prepare(
       `INSERT INTO run_hour_mark (hour, version)
-       SELECT created_at / 3600000, 1 FROM run WHERE id = @runId
+       SELECT created_at / 3600000, CAST(@version AS bigint) FROM run WHERE id = @runId
          AND (CAST(@endedAt AS bigint) IS NULL OR CAST(@endedAt AS bigint) / 3600000 > created_at / 3600000)
        ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1`,
     ),
@@ -341,7 +341,9 @@ export class RunTable extends JoinedTable<{
 
   /** Marks the hour of a run to be counted again: it ended in a later one, or goes on (null). */
   async markHour(runId: string, endedAt: number | null): Promise<void> {
-    await this.#sql.markHour.run({ runId, endedAt })
+    // Begins anywhere: no version is that of a mark before.
+    const version = 1 + Math.floor(Math.random() * 1e15)
+    await this.#sql.markHour.run({ runId, endedAt, version })
   }
 }
 

@@ -1,22 +1,22 @@
 import { type FilesError, ProtocolError } from '../errors.ts'
-import { exchange, limitUntil, type Outgoing } from '../http/exchange.ts'
+import { exchange, type Outgoing } from '../http/exchange.ts'
 import { readText } from '../http/read-body.ts'
-import { type HttpReply, type Transport, toTransportError } from '../http/transport.ts'
+import { type HttpReply, toTransportError } from '../http/transport.ts'
 import type { Priority } from '../limit/limiter-store.ts'
 import { type Pagination, parseReply } from '../reply/parse-reply.ts'
 import { describeTypes, requestIdOf, toReplyError, typesOf } from '../reply/reply-error.ts'
 import { parseCount } from '../reply/wait-hint.ts'
 import { redactSecret, type Secret } from '../secret.ts'
-import { type Call, factsOf } from './call.ts'
+import { type Call, factsOf, limitTime } from './call.ts'
 import type { ClientParts } from './client-parts.ts'
-import type { Resend } from './decide-resend.ts'
 
 export interface ApiRequest {
   method: Outgoing['method']
   url: URL
   /** Sent as JSON. */
   body?: Record<string, unknown>
-  resend: Resend
+  /** True: after a failure, a 429 as well, the caller has to look before it is sent again. */
+  once?: boolean
   /** Order among those that wait for the limit. Default: that of the call. */
   priority?: Priority
   /** Called when the limit lets it go, before it is sent; an error that it throws ends the call. */
@@ -50,18 +50,10 @@ export async function attempt(
 ): Promise<Attempted> {
   const { settings } = parts
   const facts = factsOf(call)
-  const moment = Math.min(settings.clock.now() + settings.attemptMs, call.deadlineAt)
-  const { signal, done } = limitUntil(settings, { signal: call.signal, moment, facts })
+  const { signal, done } = limitTime(parts, call, settings.attemptMs)
   let status: number | null = null
   try {
-    const response = await exchange(
-      settings,
-      toOutgoing(request, { key, transport: settings.transport, traceparent: call.caller?.traceparent }),
-      {
-        signal,
-        facts,
-      },
-    )
+    const response = await exchange(settings, toOutgoing(parts, call, { request, key }), { signal, facts })
     status = response.status
     const text = await readText(response, { clock: settings.clock, stallMs: settings.stallMs, facts })
     const limit = parseCount(response.headers, 'x-ratelimit-limit')
@@ -78,11 +70,11 @@ export async function attempt(
 }
 
 function toOutgoing(
-  request: ApiRequest,
-  { key, transport, traceparent }: { key: Secret; transport: Transport; traceparent: string | undefined },
+  { settings }: ClientParts,
+  { caller }: Call,
+  { request, key }: { request: ApiRequest; key: Secret },
 ): Outgoing {
-  const trace = traceparent === undefined ? {} : { traceparent }
-  const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) }
+  const trace = caller?.traceparent === undefined ? {} : { traceparent: caller.traceparent }
   const contentType = request.body === undefined ? {} : { 'content-type': 'application/json' }
   return {
     method: request.method,
@@ -90,8 +82,8 @@ function toOutgoing(
     // A cache on the way would show an entry as it was: a delete relies on its look.
     headers: { accept: 'application/json', 'cache-control': 'no-cache', ...contentType, ...trace },
     authorization: `Bearer ${key.reveal()}`,
-    transport,
-    ...body,
+    transport: settings.transport,
+    ...(request.body && { body: JSON.stringify(request.body) }),
   }
 }
 

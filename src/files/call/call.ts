@@ -1,6 +1,13 @@
 import type { Caller } from '../../core/notices.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import { type AttemptRecord, type ErrorFacts, type FilesError, type Operation, ProtocolError } from '../errors.ts'
+import {
+  type AttemptRecord,
+  type ErrorFacts,
+  type FilesError,
+  type Operation,
+  ProtocolError,
+  TimeoutError,
+} from '../errors.ts'
 import type { Priority } from '../limit/limiter-store.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { ResendPolicy } from './decide-resend.ts'
@@ -27,6 +34,24 @@ export interface Call {
 
 export function factsOf(call: Call): ErrorFacts {
   return { operation: call.operation, service: call.service, attempts: call.attempts }
+}
+
+/**
+ * Limits a part of a call in time. The signal aborts with the call's, or with `TimeoutError`: after
+ * `ms`, or at the deadline of the call.
+ */
+export function limitTime(
+  { settings: { clock } }: ClientParts,
+  call: Call,
+  ms = Infinity,
+): { signal: AbortSignal; done: () => void } {
+  const timeout = new AbortController()
+  const now = clock.now()
+  const longestMs = Math.min(ms, call.deadlineAt - now)
+  const done = clock.at(now + longestMs, () =>
+    timeout.abort(new TimeoutError(`No complete reply within ${longestMs} ms.`, factsOf(call))),
+  )
+  return { signal: AbortSignal.any([call.signal, timeout.signal]), done }
 }
 
 /** Adds an attempt to the call's record and to the log. */

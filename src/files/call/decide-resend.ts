@@ -1,11 +1,4 @@
-import {
-  AuthenticationError,
-  type FilesError,
-  LocalRateLimitError,
-  NotFoundError,
-  ProtocolError,
-  RateLimitError,
-} from '../errors.ts'
+import { AuthenticationError, type FilesError, LocalRateLimitError, NotFoundError, ProtocolError } from '../errors.ts'
 
 /** How often and how late a request is sent again; times are in milliseconds. */
 export interface ResendPolicy {
@@ -19,43 +12,44 @@ export interface ResendPolicy {
   maxWaitMs: number
 }
 
-/** `never`: the caller has to look first, after a 429 as well. */
-export type Resend = 'any' | 'never'
-
-type ResendDecision = { kind: 'resend'; at: number; isThrottled: boolean } | { kind: 'give_up' }
-
-/** Random delay added to a moment that the server named, so that clients return one by one. */
-const SPREAD_MS = 1_000
-
-/**
- * Decides whether and when to resend a failed request. It never shortens a wait that the server
- * named.
- */
-export function decideResend(tried: {
+/** A failed attempt, and how many there were. */
+export interface Tried {
   error: FilesError
-  resend: Resend
   /** Attempts so far, this one included. */
   tries: number
-  /** Attempts whose body could not be read. */
-  unreadable: number
+  /** Attempts whose body could not be read. Default 0. */
+  unreadable?: number
+}
+
+interface Situation {
   policy: ResendPolicy
   now: number
   /** Epoch milliseconds: a resend at or after it comes too late. */
   deadlineAt: number
   /** In [0, 1). */
   random: number
-}): ResendDecision {
-  const { error, policy, now } = tried
-  const isThrottled = error instanceof RateLimitError
-  if (tried.resend === 'never' || !isTransient(error) || tried.tries >= policy.attempts) return { kind: 'give_up' }
-  if (error instanceof ProtocolError && tried.unreadable > 1) return { kind: 'give_up' }
+}
+
+/** Random delay added to a moment that the server named, so that clients return one by one. */
+const SPREAD_MS = 1_000
+
+/**
+ * The moment at which to resend a failed request; null: never. It never shortens a wait that the
+ * server named.
+ */
+export function decideResend(
+  { error, tries, unreadable = 0 }: Tried,
+  { policy, now, deadlineAt, random }: Situation,
+): number | null {
+  if (!isTransient(error) || tries >= policy.attempts) return null
+  if (error instanceof ProtocolError && unreadable > 1) return null
   const earliest = Math.max(now, error.retryAt ?? now)
-  const ceilingMs = Math.min(policy.capMs, policy.baseMs * 2 ** (tried.tries - 1))
+  const ceilingMs = Math.min(policy.capMs, policy.baseMs * 2 ** (tries - 1))
   // "Now" is no pause: a server that says it for ever is retried like one that says nothing.
   const spreadMs = error.retryAt === null || earliest === now ? ceilingMs : SPREAD_MS
-  const at = earliest + Math.round(tried.random * spreadMs)
-  const isTooLong = earliest - now > policy.maxWaitMs || at >= tried.deadlineAt
-  return isTooLong ? { kind: 'give_up' } : { kind: 'resend', at, isThrottled }
+  const at = earliest + Math.round(random * spreadMs)
+  const isTooLong = earliest - now > policy.maxWaitMs || at >= deadlineAt
+  return isTooLong ? null : at
 }
 
 /**

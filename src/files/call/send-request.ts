@@ -1,11 +1,10 @@
 import { describeError } from '../../core/errors.ts'
 import { AuthenticationError, FilesError, RateLimitError } from '../errors.ts'
-import { limitUntil } from '../http/exchange.ts'
 import type { Limiter } from '../limit/limiter.ts'
 import type { Priority } from '../limit/limiter-store.ts'
 import type { Secret } from '../secret.ts'
 import { type ApiRequest, attempt, type Reply } from './attempt.ts'
-import { type Call, factsOf, noteAttempt, reasonOf } from './call.ts'
+import { type Call, factsOf, limitTime, noteAttempt, reasonOf } from './call.ts'
 import type { ClientParts } from './client-parts.ts'
 import { pauseBeforeResend } from './pause-before-resend.ts'
 
@@ -31,7 +30,8 @@ export async function sendRequest(parts: ClientParts, call: Call, request: ApiRe
       waitedMs = 0
     } else {
       if (reasonOf(tried) === 'unreadable') unreadable++
-      waitedMs = await pauseBeforeResend(parts, call, { error: tried, resend: request.resend, tries, unreadable })
+      if (request.once) throw tried
+      waitedMs = await pauseBeforeResend(parts, call, { error: tried, tries, unreadable })
       tries++
     }
   }
@@ -95,8 +95,7 @@ function enterLimiter(
 
 /** A function that gives the key may hang: the call still ends in its time. */
 async function inTime<T>(parts: ClientParts, call: Call, asking: Promise<T>): Promise<T> {
-  const { signal: caller, deadlineAt: moment } = call
-  const { signal, done } = limitUntil(parts.settings, { signal: caller, moment, facts: factsOf(call) })
+  const { signal, done } = limitTime(parts, call)
   try {
     return await unlessAborted(signal, asking)
   } finally {

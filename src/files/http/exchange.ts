@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time.ts'
-import { ConnectionError, type ErrorFacts, ProtocolError, TimeoutError } from '../errors.ts'
+import { ConnectionError, type ErrorFacts, ProtocolError } from '../errors.ts'
 import { isSafeOrigin } from './request-url.ts'
 import type { HttpReply, HttpRequest, Transport } from './transport.ts'
 
@@ -86,20 +86,4 @@ function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void 
       : 'The server points to a host that `downloadHosts` does not list.',
     facts,
   )
-}
-
-/**
- * Limits an exchange in time: the signal aborts with the caller's, or at `moment` with
- * `TimeoutError`.
- */
-export function limitUntil(
-  settings: Pick<ExchangeSettings, 'clock'>,
-  { signal, moment, facts }: { signal: AbortSignal; moment: number; facts: ErrorFacts },
-): { signal: AbortSignal; done: () => void } {
-  const timeout = new AbortController()
-  const startedAt = settings.clock.now()
-  const cancel = settings.clock.at(moment, () =>
-    timeout.abort(new TimeoutError(`No complete reply within ${moment - startedAt} ms.`, facts)),
-  )
-  return { signal: AbortSignal.any([signal, timeout.signal]), done: cancel }
 }

@@ -60,7 +60,7 @@ export async function deleteFile(
     const { doubt } = sent
     if (doubt === null) return awaitEnd(parts, call, { file, options, seen: first.details })
     const isLast = !isTransient(doubt) || (tries >= call.policy.attempts && doubt.retryAt === null)
-    if (!isLast) await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
+    if (!isLast) await pauseBeforeResend(parts, call, { error: doubt, tries })
     const seen = await inspectAfter(parts, call, { file, options, expect: [first.details], doubt })
     if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
     if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
@@ -78,7 +78,7 @@ async function sendDelete(
   try {
     // It goes before the looks of other calls: the entry may change while it waits for the limit.
     const priority = 'interactive'
-    const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'never', priority, beforeSend })
+    const reply = await sendRequest(parts, call, { method: 'DELETE', url, once: true, priority, beforeSend })
     return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
   } catch (error) {
     // Some services say so to a key that may not delete: the look before has found the entry.
@@ -113,7 +113,7 @@ async function awaitEnd(
     if (look instanceof NotFoundError) return { outcome: 'deleted', proof: 'verified' }
     if (!look.isAsExpected) return { outcome: 'changed', proof: 'verified' }
     const error = new ServerError(message, { ...factsOf(call), retryable: true })
-    await pauseBeforeResend(parts, call, { error, resend: 'any', tries, unreadable: 0 })
+    await pauseBeforeResend(parts, call, { error, tries })
   }
 }
 
@@ -125,7 +125,7 @@ export async function canDelete(parts: ClientParts, call: Call): Promise<boolean
   const file = { service: call.service, id: `upshot-probe-${randomUUID()}` }
   const url = entryUrl(parts.settings, file, '', factsOf(call))
   try {
-    await sendRequest(parts, call, { method: 'DELETE', url, resend: 'any' })
+    await sendRequest(parts, call, { method: 'DELETE', url })
     return true
   } catch (error) {
     if (error instanceof PermissionError) return false

@@ -19,7 +19,7 @@ export async function readDetails(
   file: FileRef,
 ): Promise<{ details: FileDetails; raw: unknown }> {
   const url = entryUrl(parts.settings, file, '', factsOf(call))
-  const reply = await sendRequest(parts, call, { method: 'GET', url, resend: 'any' })
+  const reply = await sendRequest(parts, call, { method: 'GET', url })
   const details = parseDetails(file.service, reply.data)
   if (details === null) {
     const message = hasUnsafeId(reply.data)
@@ -42,7 +42,7 @@ export interface DownloadUrl {
 
 export async function fetchDownloadUrl(parts: ClientParts, call: Call, file: FileRef): Promise<DownloadUrl> {
   const url = entryUrl(parts.settings, file, '/download', factsOf(call))
-  const reply = await sendRequest(parts, call, { method: 'GET', url, resend: 'any' })
+  const reply = await sendRequest(parts, call, { method: 'GET', url })
   const found = parseDownloadUrl(reply.data)
   if (found === null) throw new ProtocolError('The reply has no download URL.', factsOf(call))
   return { url: new Secret(found.url), expiresAt: found.expiresAt }

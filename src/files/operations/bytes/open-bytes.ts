@@ -1,7 +1,7 @@
-import { type Call, factsOf, noteAttempt, reasonOf } from '../../call/call.ts'
+import { type Call, factsOf, limitTime, noteAttempt, reasonOf } from '../../call/call.ts'
 import type { ClientParts } from '../../call/client-parts.ts'
 import { type FilesError, ProtocolError } from '../../errors.ts'
-import { exchange, type HostReply, limitUntil, type Outgoing } from '../../http/exchange.ts'
+import { exchange, type HostReply, type Outgoing } from '../../http/exchange.ts'
 import { type HttpReply, toTransportError } from '../../http/transport.ts'
 import { toReplyError, typesOf } from '../../reply/reply-error.ts'
 import { type Version, versionOf } from '../../version.ts'
@@ -64,8 +64,7 @@ async function request(parts: ClientParts, call: Call, position: Position, url: 
   const { settings } = parts
   const facts = factsOf(call)
   const startedAt = settings.clock.now()
-  const moment = Math.min(startedAt + settings.attemptMs, call.deadlineAt)
-  const { signal, done } = limitUntil(settings, { signal: call.signal, moment, facts })
+  const { signal, done } = limitTime(parts, call, settings.attemptMs)
   try {
     const response = await exchange(settings, toOutgoing(parts, position, url), { signal, facts })
     noteAttempt(parts, call, {

@@ -144,7 +144,7 @@ async function nextPosition(
   const isOther = failure instanceof VersionMismatch || failure instanceof SizeMismatch
   if (isOther && !canBeginAnew) throw failure
   if (!(failure instanceof VersionMismatch)) {
-    await pauseBeforeResend(parts, call, { error: failure, resend: 'any', tries, unreadable: 0 })
+    await pauseBeforeResend(parts, call, { error: failure, tries })
   }
   if (!isOther) return position
   const file = await lookAgain(parts, call, position.file)

@@ -71,7 +71,7 @@ function sendPrimary(parts: ClientParts, call: Call, asked: AskedPage): Promise<
     limit: String(asked.limit),
     sort: asked.sort,
   }
-  return sendRequest(parts, call, { method: 'GET', url: filesUrl(settings, '', query), resend: 'any' })
+  return sendRequest(parts, call, { method: 'GET', url: filesUrl(settings, '', query) })
 }
 
 /**
@@ -88,7 +88,7 @@ function sendAlternative(parts: ClientParts, call: Call, asked: AskedPage): Prom
     limit: asked.limit,
     sort: asked.sort,
   }
-  return sendRequest(parts, call, { method: 'POST', url: filesUrl(settings, '/list'), body, resend: 'any' })
+  return sendRequest(parts, call, { method: 'POST', url: filesUrl(settings, '/list'), body })
 }
 
 /** Whether the route is unknown. A missing folder has the code `resource_not_found`. */

@@ -131,16 +131,15 @@ export class ActivePasses {
       abort: cached?.abort ?? new AbortController(),
     }
     const still = new StillWatch(cached ?? null)
-    const opened = (begun: Pass) => {
-      still.pass = begun
-    }
     const pass: RunningPass = {
       lease,
       beganAt: this.#parts.clock.now(),
       isInvoked: run.cause.kind === 'call',
       ...control,
       still,
-      opened,
+      opened: (begun) => {
+        still.pass = begun
+      },
       isSettling: false,
       releaseSlot,
       done: Promise.resolve(),

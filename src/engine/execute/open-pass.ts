@@ -41,8 +41,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stub } = opening
-  const { store, routes, clock, random, publish, guard, maxSteps = DEFAULT_MAX_STEPS } = parts
-  const { stillMs, gatherMs, runInSpan, outside, callbackUrl, checkPlan } = parts
+  const { store, clock, publish, guard, maxSteps = DEFAULT_MAX_STEPS } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
@@ -59,6 +58,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     left: () => parking.leaveStep(),
   })
   return {
+    ...parts,
     run,
     on: workflow.on,
     root: rootOf(run),
@@ -83,22 +83,10 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     places: CallSites.of(workflow.run),
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,
-    guard,
     ownLimits,
     limitsWrites: guard.limits !== null && limitsWrites(guard.limits, ownLimits),
     deadline: computeDeadline(workflow, { startedAt, ...(run.endsBy !== undefined && { endsBy: run.endsBy }) }),
-    store,
     matcher,
-    routes,
-    clock,
-    random,
-    publish,
-    ...(stillMs === undefined ? {} : { stillMs }),
-    ...(gatherMs === undefined ? {} : { gatherMs }),
-    ...(outside && { outside }),
-    ...(callbackUrl && { callbackUrl }),
-    ...(checkPlan && { checkPlan }),
-    ...(runInSpan && { runInSpan }),
     ...(stub && { stub }),
   }
 }

@@ -158,8 +158,12 @@ export class Journal {
     return { key, known, isRepeated: isNumbered && key === `${name}#${REPEATED_NAME_WARNING}`, isShared }
   }
 
+  /** The run's time goes on to the end of a step that the code is given. */
   noteDelivery(step: Checkpoint): void {
-    this.#passTime(step)
+    if (step.finishedAt === null || step.kind === 'patch') return
+    this.#lastEnded = step.key
+    this.#now = Math.max(this.#now, step.finishedAt)
+    this.#givenBytes += step.apartBytes ?? step.output?.length ?? 0
   }
 
   /** True once a write has failed. Nothing may begin then. */
@@ -211,7 +215,7 @@ export class Journal {
     if (this.#isClosed) return neverSettles()
     this.#isContinued = false
     this.#hasRecorded = true
-    this.#passTime(step)
+    this.noteDelivery(step)
     if (isFinished(step)) {
       this.#finished += 1
       this.#open.delete(step.key)
@@ -286,12 +290,5 @@ export class Journal {
     const codeHash = this.#codeHash
     this.#codeHash = null
     return { ...savedWithStep, codeHash }
-  }
-
-  #passTime(step: Checkpoint): void {
-    if (step.finishedAt === null || step.kind === 'patch') return
-    this.#lastEnded = step.key
-    this.#now = Math.max(this.#now, step.finishedAt)
-    this.#givenBytes += step.apartBytes ?? step.output?.length ?? 0
   }
 }

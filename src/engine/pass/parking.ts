@@ -132,15 +132,10 @@ export class Parking {
   /** Resolves when no step is at work, and none has anything left to do at once. */
   async idle(): Promise<void> {
     do {
-      if (this.#activeSteps > 0) await this.#untilIdle()
-      await nextTick()
+      if (this.#activeSteps > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
+      // After all that can happen without an event.
+      await new Promise<void>((resolve) => process.nextTick(resolve))
     } while (this.#activeSteps > 0)
-  }
-
-  #untilIdle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#idle.push(resolve)
-    })
   }
 
   /** A step's function begins, or a read of the store that a step needs. */
@@ -284,11 +279,6 @@ export class Parking {
     this.#ended.resolve(park)
     this.#stopped.resolve(park)
   }
-}
-
-/** Resolves after all that can happen without an event. */
-function nextTick(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve))
 }
 
 export function neverSettles(): Promise<never> {

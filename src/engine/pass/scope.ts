@@ -28,14 +28,9 @@ interface Scope {
 
 const scopes = new AsyncLocalStorage<Scope | null>()
 
-/** Calls what works for a run, admission included, so that {@link runAtWork} names it. */
+/** Calls what works for a run, admission included, so that {@link findCodeAtWork} names it. */
 export function runForRun<T>(run: string, call: () => T): T {
   return scopes.run({ run, pass: null, step: null }, call)
-}
-
-/** The run that the thread works for in this moment; null for none. */
-function runAtWork(): string | null {
-  return scopes.getStore()?.run ?? null
 }
 
 /** Calls the author's function, so that {@link currentPass} finds its pass in all that it does. */
@@ -78,6 +73,6 @@ export interface CodeAtWork {
 
 /** The run and place of the code that is interrupted; null where the thread works for no run. */
 export function findCodeAtWork(): CodeAtWork | null {
-  const run = runAtWork()
-  return run === null ? null : { run, place: findCallSite() }
+  const scope = scopes.getStore()
+  return scope ? { run: scope.run, place: findCallSite() } : null
 }

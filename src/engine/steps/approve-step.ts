@@ -1,6 +1,4 @@
-import { z } from 'zod'
 import type { ApproveOptions, ApproveVerdict } from '../../author/steps/step-options.ts'
-import { UpshotError } from '../../core/errors.ts'
 import { type JsonValue, toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
@@ -12,13 +10,13 @@ import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { describeSchema, refuseStep, requireAsk } from './step-request.ts'
 import { stubStep } from './stub-step.ts'
 
 export type ApproveRequest = ApproveOptions
 
 type Verdict = ApproveVerdict<unknown>
 
-const MAX_ASK = 500
 const MAX_SHOWN_BYTES = 1_048_576
 
 /** Parks the run until people have decided its question, or the time for that is over. */
@@ -144,10 +142,8 @@ function park(pass: Pass, step: Checkpoint): Promise<void> {
 /** The stored form of a question. Throws `invalid_workflow` where a part is not valid. */
 function planQuestion(pass: Pass, key: string, request: ApproveRequest): Question {
   const { ask, answer, by = null, needs = pass.guard.approvals.needs, timeout, deletes = [] } = request
-  if (typeof ask !== 'string' || ask.trim() === '' || ask.length > MAX_ASK) {
-    throw refuse(key, `\`ask\` must be a question of 1 to ${MAX_ASK} characters.`)
-  }
-  if (!Number.isInteger(needs) || needs < 1) throw refuse(key, '`needs` must be a whole number from 1 on.')
+  requireAsk(key, ask)
+  if (!Number.isInteger(needs) || needs < 1) throw refuseStep(key, '`needs` must be a whole number from 1 on.')
   const now = pass.clock.now()
   const waitMs =
     timeout === undefined ? pass.guard.approvals.expireMs : parseDuration(timeout, `Step "${key}": timeout`)
@@ -156,7 +152,7 @@ function planQuestion(pass: Pass, key: string, request: ApproveRequest): Questio
     account: accountOf(pass.run.cause),
     ask,
     show: readShown(key, request.show),
-    answer: answer === undefined ? null : describeAnswer(key, answer),
+    answer: describeSchema(key, 'answer', answer),
     needs,
     role: by,
     effects: deletes.map(describeDelete),
@@ -170,24 +166,11 @@ function readShown(key: string, shown: unknown): JsonValue {
   if (shown === undefined) return null
   const json = toJson(shown, `Step "${key}": \`show\``)
   if (Buffer.byteLength(json) <= MAX_SHOWN_BYTES) return JSON.parse(json)
-  throw refuse(key, `\`show\` has more than ${MAX_SHOWN_BYTES} bytes of JSON. Show names and counts, not content.`)
-}
-
-/** The schema as JSON, by which the command line checks an answer. */
-function describeAnswer(key: string, schema: z.ZodType): JsonValue {
-  try {
-    return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' })))
-  } catch (cause) {
-    throw refuse(key, '`answer` has no JSON Schema. Use objects, lists, text, numbers and enums.', cause)
-  }
+  throw refuseStep(key, `\`show\` has more than ${MAX_SHOWN_BYTES} bytes of JSON. Show names and counts, not content.`)
 }
 
 /** The delete of a file, by the key of its step and the state in which people see the file. */
 function describeDelete({ service, id, path, size, modifiedAt }: FileEntry) {
   const target = `${service}:${id}`
   return { step: `files.delete[${target}]`, target, asked: { path, bytes: size, modifiedAt } }
-}
-
-function refuse(key: string, fault: string, cause?: unknown): UpshotError {
-  return new UpshotError('invalid_workflow', `Step "${key}": ${fault}`, cause === undefined ? {} : { cause })
 }

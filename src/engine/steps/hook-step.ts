@@ -1,16 +1,17 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Hook, HookAnswer, HookOptions } from '../../author/steps/step-options.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveHookId, type Hook as OpenedHook, previewUrl } from '../../core/incoming/hook.ts'
 import { parseSecret, SCHEME_PRESETS, type SchemePreset } from '../../core/incoming/signature.ts'
 import { signatureScheme } from '../../core/incoming/signature-scheme.ts'
-import { isPlainObject, type JsonValue } from '../../core/json.ts'
+import { isPlainObject } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { describeSchema, refuseStep, requireAsk } from './step-request.ts'
 import { stubStep } from './stub-step.ts'
 
 export type HookRequest = HookOptions & { many?: boolean }
@@ -20,8 +21,6 @@ interface KeptHook {
   id: string
   expiresAt: number
 }
-
-const MAX_ASK = 500
 
 export class RunHook implements Hook {
   readonly kind = 'hook'
@@ -105,8 +104,7 @@ function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false 
 /** The stored form of a hook. Throws `invalid_workflow` where a part is not valid. */
 function planHook(pass: Pass, key: string, request: HookRequest): Omit<OpenedHook, 'runId' | 'step'> {
   const { ask = null, data, many = false, expires } = request
-  if (ask !== null && (typeof ask !== 'string' || ask.trim() === '' || ask.length > MAX_ASK))
-    throw refuse(key, `\`ask\` must be a question of 1 to ${MAX_ASK} characters.`)
+  if (ask !== null) requireAsk(key, ask)
   const { runId, fence } = pass.run.lease
   const openedAt = pass.clock.now()
   const lastsMs = parseDuration(expires, `Step "${key}": expires`)
@@ -114,21 +112,12 @@ function planHook(pass: Pass, key: string, request: HookRequest): Omit<OpenedHoo
     id: deriveHookId(runId, key, fence),
     account: accountOf(pass.run.cause),
     ask,
-    data: data === undefined ? null : describeData(key, data),
+    data: describeSchema(key, 'data', data),
     isMany: many,
     sign: readSign(key, request),
     openedAt,
     // The run would end before a later answer.
     expiresAt: Math.min(openedAt + lastsMs, pass.deadline ?? Infinity),
-  }
-}
-
-/** The schema as JSON, by which the receiver checks an answer. */
-function describeData(key: string, schema: z.ZodType): JsonValue {
-  try {
-    return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' })))
-  } catch (cause) {
-    throw refuse(key, '`data` has no JSON Schema. Use objects, lists, text, numbers and enums.', cause)
   }
 }
 
@@ -139,13 +128,9 @@ function readSign(key: string, { sign }: HookRequest): OpenedHook['sign'] {
   const scheme = signatureScheme.safeParse(known)
   if (!scheme.success) {
     const presets = Object.keys(SCHEME_PRESETS).join(', ')
-    throw refuse(key, `\`sign.scheme\` must be one of ${presets}, or the parts of a scheme.`)
+    throw refuseStep(key, `\`sign.scheme\` must be one of ${presets}, or the parts of a scheme.`)
   }
   if (typeof secret !== 'string' || parseSecret(scheme.data, secret) === null)
-    throw refuse(key, `\`sign.secret\` is empty or not written as ${scheme.data.secret}.`)
+    throw refuseStep(key, `\`sign.secret\` is empty or not written as ${scheme.data.secret}.`)
   return { scheme: scheme.data, secret }
-}
-
-function refuse(key: string, fault: string, cause?: unknown): UpshotError {
-  return new UpshotError('invalid_workflow', `Step "${key}": ${fault}`, cause === undefined ? {} : { cause })
 }

@@ -14,6 +14,7 @@ import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { deepen, MAX_SENT_BYTES } from './send-step.ts'
+import { refuseStep } from './step-request.ts'
 import { stubStep } from './stub-step.ts'
 
 /** Makes or changes a schedule of code; the commit of the step contains it. */
@@ -70,14 +71,13 @@ function planSchedule(
   { workflow, input, cron, at, ...rules }: ScheduleRequest,
 ): NewSchedule & { madeAt: number } {
   const { run, clock, spellings } = pass
-  const refuse = (why: string) => new UpshotError('invalid_workflow', `Step "${key}": ${why}`)
-  if ((cron === undefined) === (at === undefined)) throw refuse('give either `cron` or `at`.')
+  if ((cron === undefined) === (at === undefined)) throw refuseStep(key, 'give either `cron` or `at`.')
   const account = accountOf(run.cause)
   const acts = rules.accounts === undefined ? { account: rules.account ?? account } : {}
   const given = { ...rules, ...acts }
   const plan = at === undefined ? planCron(cron ?? '', given) : planOnce(parseMoment(at, `Step "${key}": at`), given)
   pass.checkPlan?.(plan)
-  requireCallable(workflow, refuse)
+  requireCallable(key, workflow)
   const json = toJson(input, `Step "${key}": the input of "${workflow.id}"`)
   if (Buffer.byteLength(json) > MAX_SENT_BYTES) {
     throw new UpshotError('output_too_large', `Step "${key}" gives an input of more than ${MAX_SENT_BYTES} bytes.`)
@@ -91,7 +91,7 @@ function planSchedule(
   return { ...made, workflow: workflow.id, plan, input: json, depth, madeAt: clock.now() }
 }
 
-function requireCallable({ id, on }: Invocable, refuse: (why: string) => UpshotError): void {
+function requireCallable(key: string, { id, on }: Invocable): void {
   if (typeof on === 'object' && 'kind' in on && on.kind === 'callable') return
-  throw refuse(`"${id}" is not callable. Give it "on: callable(…)".`)
+  throw refuseStep(key, `"${id}" is not callable. Give it "on: callable(…)".`)
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { STORAGES } from '../../core/service/storage.ts'
 import { reportFailure, toWireError } from '../http/api-error.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import { notFound } from '../state/not-found.ts'
-import { normalizePath, parentOf } from '../storage/storage-path.ts'
+import { normalizePath } from '../storage/storage-path.ts'
 import { keyPage, keysPage, planPage } from './account-pages.ts'
 import { auditPage, faultsPage, transfersPage } from './activity-pages.ts'
 import { foreign, type Html, html } from './html.ts'
@@ -53,7 +53,7 @@ export function accountPagesRouter(parts: SandboxParts, apiUrl: () => string): R
   router.get('/storages/:storage/:id', (request, response) => {
     const storage = storageName.parse(request.params.storage)
     const path = parts.index.byId(storage, request.params.id)?.path ?? '/'
-    response.redirect(`/account/storages/${storage}?path=${encodeURIComponent(parentOf(path))}`)
+    response.redirect(`/account/storages/${storage}?path=${encodeURIComponent(dirname(path))}`)
   })
   for (const [name, path] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(path))
   router.use('/account', () => notFound('page', 'of this name'))

@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path'
 import { newId } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { SandboxClock } from '../state/clock.ts'
@@ -8,7 +9,6 @@ import { type Entry, toWireEntry } from './entry.ts'
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import type { StorageIndex } from './storage-index.ts'
-import { diskPath, nameOf, parentOf } from './storage-path.ts'
 
 /**
  * A path in a storage. `silent`: no event, as for files that were there before the storage was
@@ -111,9 +111,9 @@ export class ChangeRecorder {
   }
 
   #ensureParent(place: Place): void {
-    const parent = parentOf(place.path)
+    const parent = dirname(place.path)
     if (parent === '/' || this.#index.byPath(place.storage, parent)) return
-    const fingerprint = fingerprintOf(diskPath(place.root, parent))
+    const fingerprint = fingerprintOf(join(place.root, parent))
     if (fingerprint) this.present({ ...place, path: parent }, fingerprint)
   }
 
@@ -127,7 +127,7 @@ export class ChangeRecorder {
       .find(
         (entry) =>
           entry.type === fingerprint.type &&
-          fingerprintOf(diskPath(place.root, entry.path))?.identity !== fingerprint.identity,
+          fingerprintOf(join(place.root, entry.path))?.identity !== fingerprint.identity,
       )
   }
 
@@ -168,7 +168,7 @@ export class ChangeRecorder {
     const beneath = this.#relocate(entry, moved)
     for (const { path, knownAs } of beneath) {
       // Files inside a moved folder may be gone.
-      if (!fingerprintOf(diskPath(place.root, path))) this.#displace({ ...place, path }, knownAs)
+      if (!fingerprintOf(join(place.root, path))) this.#displace({ ...place, path }, knownAs)
     }
     return moved
   }
@@ -179,7 +179,7 @@ export class ChangeRecorder {
     this.#index.refresh(moved)
     return beneath.map((child) => {
       const path = moved.path + child.path.slice(entry.path.length)
-      this.#index.refresh({ ...child, path, parent: parentOf(path) })
+      this.#index.refresh({ ...child, path, parent: dirname(path) })
       return { path, knownAs: child.path }
     })
   }
@@ -211,11 +211,11 @@ function namesOf(
   path: string,
   fingerprint: Fingerprint,
 ): Pick<Entry, 'path' | 'parent' | 'name' | 'type' | 'size' | 'mimeType'> {
-  const name = nameOf(path)
+  const name = basename(path)
   const isFile = fingerprint.type === 'file'
   return {
     path,
-    parent: parentOf(path),
+    parent: dirname(path),
     name,
     type: fingerprint.type,
     size: isFile ? fingerprint.size : null,

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import { statOrNull } from './fingerprint.ts'
 
@@ -26,19 +26,6 @@ export function normalizePath(path: string): string {
   if (parts.includes('..') || /[\u0000-\u001f\\]/.test(path))
     throw new UpshotError('invalid_request', 'A path must not contain "..", a backslash or a control character.')
   return `/${parts.join('/')}`
-}
-
-export function parentOf(path: string): string {
-  return dirname(path)
-}
-
-export function nameOf(path: string): string {
-  return basename(path)
-}
-
-/** The path of an entry on this machine. */
-export function diskPath(root: string, path: string): string {
-  return join(root, path)
 }
 
 /** Throws `invalid_request` if a part of the path is a link, which could leave the storage. */

@@ -8,7 +8,7 @@ import type { ChangeRecorder } from './change-recorder.ts'
 import { type Fingerprint, fingerprintOf, identityIn } from './fingerprint.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
-import { diskPath, isIgnoredName } from './storage-path.ts'
+import { isIgnoredName } from './storage-path.ts'
 
 /** The largest share of time that scans may take. */
 const SCAN_SHARE = 0.05
@@ -99,7 +99,7 @@ export class StorageWatcher {
   async #walk(folder: string, seen?: Set<string>): Promise<void> {
     // Watching starts before reading, so one of the two notices a file that appears in between.
     if (this.#options.hints && this.#state !== 'stopped') this.#hints.watch(folder)
-    const names = await readdir(diskPath(this.storage.dir, folder)).catch(() => [])
+    const names = await readdir(join(this.storage.dir, folder)).catch(() => [])
     const paths = names.filter((name) => !isIgnoredName(name)).map((name) => join(folder, name))
     for (const part of chunksOf(paths)) {
       if (this.#state === 'stopped') return
@@ -128,7 +128,7 @@ export class StorageWatcher {
 
   /** Checks a path once. A difference from the index waits for its second check. */
   #notice(path: string): 'file' | 'folder' | 'nothing' {
-    const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
+    const fingerprint = fingerprintOf(join(this.storage.dir, path))
     const text = fingerprint?.text ?? ''
     if (text !== this.#options.index.fingerprintAt(this.storage.name, path)) {
       if (this.#state === 'connecting') this.#record(path, fingerprint)
@@ -193,7 +193,7 @@ export class StorageWatcher {
   }
 
   #confirm(path: string, first: Sighting): void {
-    const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
+    const fingerprint = fingerprintOf(join(this.storage.dir, path))
     const text = fingerprint?.text ?? ''
     this.#unsettled.delete(path)
     if (text === first.text) this.#record(path, fingerprint)
@@ -257,7 +257,7 @@ class FolderHints {
    * own.
    */
   watch(folder: string): void {
-    const place = diskPath(this.#root, folder)
+    const place = join(this.#root, folder)
     const fingerprint = fingerprintOf(place)
     if (fingerprint?.type !== 'folder' || this.#watchers.get(folder)?.identity === fingerprint.identity) return
     this.#watchers.get(folder)?.watcher.close()

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { truncate, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
@@ -8,7 +9,7 @@ import type { Entry } from './entry.ts'
 import { findReadFault, fingerprintOf, statOrNull } from './fingerprint.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
-import { diskPath, isIgnoredPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
+import { isIgnoredPath, normalizePath, refuseLinks } from './storage-path.ts'
 
 /** How a file is put. All but `size` and `silent` count for a new file only. */
 export interface PutOptions extends Given {
@@ -71,12 +72,12 @@ export class Storage {
    */
   findFault(path: string): string | null {
     const isOurs = () => fingerprintOf(this.dir)?.identity === this.#identity
-    return findReadFault(this.dir, diskPath(this.dir, path)) ?? (isOurs() ? null : 'replaced')
+    return findReadFault(this.dir, join(this.dir, path)) ?? (isOurs() ? null : 'replaced')
   }
 
   /** The bytes of a file. Throws `not_found`. */
   async read(path: string): Promise<Buffer> {
-    return readFileSync(diskPath(this.dir, this.#existing(path, 'file').path))
+    return readFileSync(join(this.dir, this.#existing(path, 'file').path))
   }
 
   /**
@@ -121,9 +122,9 @@ export class Storage {
   /** Like `remove`, for an entry of the index. */
   removeEntry(entry: Entry): void {
     this.#requireReadable(entry.path)
-    refuseLinks(this.dir, parentOf(entry.path))
+    refuseLinks(this.dir, dirname(entry.path))
     // Disk and index change in one turn of the event loop, before any hint of the change arrives.
-    rmSync(diskPath(this.dir, entry.path), { recursive: entry.type === 'folder', force: true })
+    rmSync(join(this.dir, entry.path), { recursive: entry.type === 'folder', force: true })
     this.#recorder.missing(this.#place(entry.path))
   }
 
@@ -153,7 +154,7 @@ export class Storage {
   makeFolder(path: string, given: Given = {}): Entry {
     const target = this.requireFolderPath(path)
     this.#requireFree(target, given.id)
-    const place = diskPath(this.dir, target)
+    const place = join(this.dir, target)
     mkdirSync(place, { recursive: true })
     const fingerprint = fingerprintOf(place)
     if (fingerprint?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was created.`)
@@ -162,18 +163,18 @@ export class Storage {
 
   /** Whether there is anything at a path on disk, recorded or not. */
   isTaken(path: string): boolean {
-    return statOrNull(diskPath(this.dir, normalizePath(path))) !== null
+    return statOrNull(join(this.dir, normalizePath(path))) !== null
   }
 
   /** A path for an unfinished file on the storage's own disk. Scans ignore it. */
   draftPath(): string {
-    return diskPath(this.dir, `/.draft-${randomWord()}`)
+    return join(this.dir, `/.draft-${randomWord()}`)
   }
 
   /** Moves a finished draft to its path and records it. */
   adopt(draft: string, target: string, { silent = false, ...given }: Omit<PutOptions, 'size'> = {}): Entry {
-    const place = diskPath(this.dir, target)
-    mkdirSync(diskPath(this.dir, parentOf(target)), { recursive: true })
+    const place = join(this.dir, target)
+    mkdirSync(join(this.dir, dirname(target)), { recursive: true })
     // In one turn of the event loop, as in removeEntry.
     renameSync(draft, place)
     const fingerprint = fingerprintOf(place)
@@ -188,7 +189,7 @@ export class Storage {
   locate(entry: Pick<Entry, 'path'>): string {
     this.#requireReadable(entry.path)
     refuseLinks(this.dir, entry.path)
-    return diskPath(this.dir, entry.path)
+    return join(this.dir, entry.path)
   }
 
   /** A file that the disk does not show is not taken for deleted. */
@@ -217,7 +218,7 @@ export class Storage {
       )
     refuseLinks(this.dir, target)
     this.#requireReadable('/')
-    for (let above = parentOf(target); above !== '/'; above = parentOf(above))
+    for (let above = dirname(target); above !== '/'; above = dirname(above))
       if (this.#typeAt(above) === 'file') throw new UpshotError('conflict', `${above} is a file, not a folder.`)
     return target
   }

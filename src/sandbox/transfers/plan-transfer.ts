@@ -1,10 +1,11 @@
+import { basename } from 'node:path'
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import type { Entry } from '../storage/entry.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageIndex } from '../storage/storage-index.ts'
-import { nameOf, normalizePath } from '../storage/storage-path.ts'
+import { normalizePath } from '../storage/storage-path.ts'
 
 const end = z.tuple([z.enum(STORAGES), z.string().min(1)])
 
@@ -86,7 +87,7 @@ function findSource(index: StorageIndex, [storage, given]: [StorageName, string]
 function findDestination(index: StorageIndex, [storage, given]: [StorageName, string], source: Source): string {
   const target = normalizePath(given)
   const isFolder = target === '/' || given.endsWith('/') || index.byPath(storage, target)?.type === 'folder'
-  return isFolder && source.path !== '/' ? normalizePath(`${target}/${nameOf(source.path)}`) : target
+  return isFolder && source.path !== '/' ? normalizePath(`${target}/${basename(source.path)}`) : target
 }
 
 function refuseOverlap(source: Source, destination: TransferPlan['destination']): void {

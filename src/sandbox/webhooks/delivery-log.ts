@@ -39,15 +39,15 @@ export class DeliveryLog {
     statement(this.#db, "UPDATE deliveries SET state = 'pending' WHERE state = 'sending'").run()
   }
 
-  /** Queues an event for a webhook, due at `dueAt`. Returns the delivery's id. */
-  queue(event: StoredEvent, webhook: Webhook, cause: DeliveryCause, dueAt = this.#clock.now()): string {
+  /** Queues an event for a webhook, due now. Returns the delivery's id. */
+  queue(event: StoredEvent, webhook: Webhook, cause: DeliveryCause): string {
     const now = this.#clock.now()
     const id = newId('dlv', now)
     statement(
       this.#db,
       `INSERT INTO deliveries (id, event_id, webhook_id, url, cause, diverted, state, due_at, created_at)
          VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    ).run(id, event.id, webhook.id, webhook.url, cause, cause === 'duplicate' ? 1 : 0, dueAt, now)
+    ).run(id, event.id, webhook.id, webhook.url, cause, cause === 'duplicate' ? 1 : 0, now, now)
     this.changes.emit('change')
     this.changes.emit('queued')
     return id

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyRegistry } from '../author/event-keys.ts'
 import { withStorageNames } from '../author/storage-name.ts'
 import { describeError } from '../core/errors.ts'
-
 import {
   computeKey,
   type EventKey,
@@ -12,7 +11,6 @@ import {
   type ReadKeys,
 } from '../core/runs/matching.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
-
 import type { WorkerParts } from './worker-parts.ts'
 
 interface Parts extends Pick<WorkerParts, 'store' | 'clock' | 'publish' | 'spellingsOf'> {
@@ -151,7 +149,6 @@ export class EventMatcher {
    */
   async #openMissing(open: readonly MatchCursor[]): Promise<boolean> {
     const { store, clock, keys } = this.#parts
-    let hasOpened = false
     for (const { type, name, stream } of open) {
       const version = keys.version(type, name)
       const isOwn = (cursor: MatchCursor) =>
@@ -159,11 +156,10 @@ export class EventMatcher {
       if (version === null) this.#reportUndeclared(type, name)
       else if (!open.some(isOwn)) {
         await store.openMatchCursor({ type, name, version }, clock.now())
-        hasOpened = true
-        break
+        return true
       }
     }
-    return hasOpened
+    return false
   }
 
   #readable(open: readonly MatchCursor[]): ReadableCursor[] {

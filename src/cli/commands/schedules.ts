@@ -139,9 +139,9 @@ function addOptions(command: Command) {
     without: ['input', 'accounts', 'isDryRun', 'reason'],
   })
   return command
-    .option('--input <json>', 'input of the workflow as JSON (default: null)', parseJsonOption)
+    .option('--input <json>', 'input of the workflow as JSON (a new one: null)', parseJsonOption)
     .option('--file <file>', 'file with the input as JSON')
-    .option('--account <name>', 'account that it acts for; may be repeated (default: default)', gather)
+    .option('--account <name>', 'account that it acts for; may be repeated (a new one: default)', gather)
     .option('--each-account', 'a run for every account that exists at the moment')
 }
 

@@ -60,16 +60,16 @@ const instant = z.iso.datetime({ offset: true })
 const given = {
   cron: z.string().max(200).optional().describe('Five fields, or six with seconds first. Either this or `at`.'),
   at: instant.optional().describe('The one moment: ISO 8601 with an offset, such as 2026-12-24T18:00:00+01:00.'),
-  timezone: z.string().max(100).optional().describe('Of a cron line: an IANA name. Default UTC.'),
-  input: z.unknown().optional().describe('For the workflow: at most 64 KiB of JSON. Default null.'),
+  timezone: z.string().max(100).optional().describe('Of a cron line: an IANA name. A new one: UTC.'),
+  input: z.unknown().optional().describe('For the workflow: at most 64 KiB of JSON. A new one: null.'),
   accounts: accounts.optional(),
-  catchUp: catchUp.optional().describe('Missed moments: one run for all, one each, or none. Default latest.'),
+  catchUp: catchUp.optional().describe('Missed moments: one run for all, one each, or none. A new one: latest.'),
   within: z
     .string()
     .max(40)
     .optional()
-    .describe('Older missed moments are only counted: 2h, 7d. Default 24h, of `at` no limit.'),
-  overlap: overlap.optional().describe('While the tick before is at work. Default queue.'),
+    .describe('Older missed moments are only counted: 2h, 7d. A new one: 24h, of `at` no limit.'),
+  overlap: overlap.optional().describe('While the tick before is at work. A new one: queue.'),
 }
 
 const stretch = {

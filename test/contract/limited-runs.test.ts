@@ -102,18 +102,33 @@ describeStores((test, open) => {
     expect(await store.resumeRun(second.lease.runId, { fromScratch: false })).toBe(false)
   })
 
-  test('a pause frees the places of the runs that it holds', async ({ store }) => {
-    const first = await admit(store, 'evt_1', { gates: [concurrency] })
-    const second = await admit(store, 'evt_2', { gates: [concurrency] })
+  test('a run that a pause holds keeps its place, and its line goes on in order afterwards', async () => {
+    const { store, reopen } = await open()
+    const gates = [concurrency]
+    const first = await admit(store, 'evt_1', { gates })
+    const [second, third, fourth] = [
+      await admit(store, 'evt_2', { gates }),
+      await admit(store, 'evt_3', { gates }),
+      await admit(store, 'evt_4', { gates }),
+    ].map(({ lease }) => lease.runId)
     await store.pauseWorkflow('follow-up', NOW)
     await store.completeRun(first.lease, 'null', NOW)
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
     expect(await store.claimUnadmittedRuns('wrk_1', 10, NOW)).toEqual([])
-    const held = await store.findRun(second.lease.runId)
-    expect(held).toMatchObject({ status: 'waiting', isInLine: false, reason: 'the workflow is paused' })
-    await store.resumeWorkflow('follow-up')
-    await store.releaseHeldRuns('follow-up', 10)
-    expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([{ isAdmitted: false }])
+    expect(await store.findRun(second ?? '')).toMatchObject({ status: 'waiting', reason: 'the workflow is paused' })
+    expect(await store.findRun(third ?? '')).toMatchObject({ status: 'waiting', isInLine: true })
+    const after = await reopen()
+    // One who cancels the held run lets the next one in, and that is held too.
+    await after.cancelRun(second ?? '', 'by hand', NOW)
+    expect(await after.holdRuns('follow-up', 10)).toBe(1)
+    await after.resumeWorkflow('follow-up')
+    await after.releaseHeldRuns('follow-up', 10)
+    const begun: string[] = []
+    for (let run = await claimNext(after); begun.push(run.lease.runId) < 2; run = await claimNext(after)) {
+      expect(run.isAdmitted).toBe(true)
+      await after.completeRun(run.lease, 'null', NOW)
+    }
+    expect(begun).toEqual([third, fourth])
   })
 
   test('the priority of new runs is stored with the routes of their workflow', async ({ store, reopen }) => {

@@ -269,7 +269,7 @@ function claimWrites(
         marks.note(kind, start, { passed: claimed.passed, limit })
         return limited.note(claimed.runs)
       }
-      const more = await db.write((t) => t.claims.hold(kind, worker, { limit, now, start, gates: t.gates }))
+      const more = await db.write((t) => t.claims.hold(kind, worker, { limit, now, start }))
       held += Math.max(more, 1)
     }
     return []

@@ -66,7 +66,7 @@ export function openSharedTables(
   const schedules = new ScheduleTable(db)
   const ticks = new TickTable(db, { schedules })
   const gates = new GateTable(db)
-  const workflows = new WorkflowTable(db, { gates, schedules })
+  const workflows = new WorkflowTable(db, { schedules })
   const annotations = new AnnotationTable(db)
   const runs = new RunTable(db, { events, ticks, gates, annotations })
   const steps = new StepTable(db)

@@ -1,7 +1,6 @@
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { GateTable } from '../../tables/gates/gate-table.ts'
 import { type ClaimReader, type ClaimRow, prepareFirstClaimable } from '../../tables/runs/claim-reader.ts'
 import type { ClaimKind, ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
@@ -52,14 +51,8 @@ export class Claims extends JoinedTable<{ reader: ClaimReader }, Connection> {
   }
 
   /** Holds the runs of paused workflows among the next ones, and returns their number. */
-  async hold(
-    kind: ClaimKind,
-    worker: string,
-    { limit, now, start, gates }: Omit<ClaimOrder, 'number'> & { gates: GateTable },
-  ): Promise<number> {
-    const held = await this.#sql.hold.all(kind, worker, limit, now, ...marksOf(start))
-    for (const run of held) await gates.sleep(run)
-    return held.length
+  async hold(kind: ClaimKind, worker: string, { limit, now, start }: Omit<ClaimOrder, 'number'>): Promise<number> {
+    return (await this.#sql.hold.all(kind, worker, limit, now, ...marksOf(start))).length
   }
 }
 

@@ -4,7 +4,6 @@ import { MADE_TO_ACT_REASON, NO_MODULE_REASON, PAUSED_REASON, RECHECK_MS } from 
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { GateTable } from '../gates/gate-table.ts'
 import type { ScheduleTable } from '../schedules/schedule-table.ts'
 
 interface WorkflowRow {
@@ -24,7 +23,7 @@ const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
 const MAX_AT_ONCE = 1_000
 
 /** Workflows as the process that loads the modules saw them, with their routes and pauses. */
-export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: ScheduleTable }> {
+export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable }> {
   // Whole tables of a few dozen rows, in the order of their primary keys.
   readonly #list = this.db.prepare<[], WorkflowRow>(
     `SELECT workflow.id, file, schedule.plan, workflow.input, priority, run_timeout, loaded_at
@@ -237,10 +236,9 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
     if (forgotten !== undefined) await this.releaseHeldRuns(forgotten, limit)
   }
 
+  /** A held run keeps its slots: they are of its workflow alone, so its line stays in order. */
   async hold(runId: string): Promise<boolean> {
-    const { changes } = await this.#hold.run(runId)
-    if (changes === 1) await this.parts.gates.sleep(runId)
-    return changes === 1
+    return (await this.#hold.run(runId)).changes === 1
   }
 }
 

@@ -4,7 +4,7 @@ import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { arrive, askAdmission, concurrency } from './support/ask-admission.ts'
+import { arrive, askAdmission, concurrency, throttle } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 import { invoke } from './support/waiting-runs.ts'
 
@@ -92,6 +92,26 @@ describeStores((test, open) => {
     await store.resumeWorkflow('follow-up')
     await store.releaseHeldRuns('follow-up', 9)
     expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual([four && idOf(four)])
+  })
+
+  test('an end hands its slot on behind a throttle too, which counts that start', async ({ store }) => {
+    const gates = [{ ...throttle, most: 2 }, concurrency]
+    const [first, second, third] = await Array.fromAsync({ length: 3 }, async (_, n) => {
+      const run = await arrive(store, `evt_${n}`)
+      await askAdmission(store, run, { gates })
+      return run
+    })
+    const next = await store.completeRun(first?.lease ?? NO_LEASE, 'null', NOW + 7, true)
+    expect(next && idOf(next)).toBe(second && idOf(second))
+    // The first start counts to the moment 100, and that of the second to 107.
+    expect(await store.findRun(third ? idOf(third) : '')).toMatchObject({ isInLine: true, dueAt: NOW + 100 })
+    const back = await claimNext(store, NOW + 100)
+    expect(await askAdmission(store, back, { gates }, NOW + 100)).toMatchObject({ kind: 'queued', dueAt: null })
+    expect(
+      next && idOf((await store.completeRun((await heldBy(store, next)).lease, 'null', NOW + 101, true)) ?? back),
+    ).toBe(idOf(back))
+    const fourth = await arrive(store, 'evt_4', NOW + 101)
+    expect(await askAdmission(store, fourth, { gates }, NOW + 101)).toMatchObject({ dueAt: NOW + 107 })
   })
 
   test('a run with a place waits for those of a higher priority', async ({ store }) => {

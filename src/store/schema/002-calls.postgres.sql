@@ -585,13 +585,14 @@ BEGIN
         AND work.gate_state IS NULL RETURNING p.lease)
       SELECT coalesce(array_agg(lease), '{}') INTO parked FROM asleep;
   END IF;
-  -- Without ticks, questions to people, and workflows with a throttle, whose lines are moments.
+  -- Without ticks, questions to people, and slots whose end lets runs in at a throttle: its lines are moments.
   IF has_ends THEN
     ended := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS given (number)
       CROSS JOIN LATERAL (SELECT * FROM work WHERE run_id = p_run[given.number] OFFSET 0) AS work
       WHERE given.number = ANY (held) AND work.tick_at IS NULL
-        AND (work.gate_state IS NULL OR NOT EXISTS (SELECT 1 FROM gate_rule AS r
-          WHERE r.workflow = work.workflow AND r.gate = 'throttle'))
+        AND (work.gate_state IS NULL OR NOT EXISTS (SELECT 1 FROM gate_slot AS s JOIN gate_rule AS r
+          ON r.workflow = s.workflow AND r.gate = 'throttle'
+          WHERE s.run_id = work.run_id AND s.gate IN ('singleton', 'throttle') OFFSET 0))
         AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id
           AND (wait.approval IS NOT NULL OR wait.key = '#reserved') OFFSET 0));
     WITH gone AS (DELETE FROM work WHERE run_id = ANY (ended) RETURNING *),

@@ -179,7 +179,8 @@ END $$;
 CREATE FUNCTION hand_on_1(p_admitted text[], p_ended text[], p_worker text[], p_claim bigint[], p_at bigint[])
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-  handed integer;
+  runs text[];
+  moments bigint[];
 BEGIN
   WITH line AS (
     SELECT work.run_id, work.workflow, row_number() OVER (PARTITION BY work.workflow ORDER BY given.number) AS number
@@ -193,12 +194,15 @@ BEGIN
       row_number() OVER (PARTITION BY run.workflow ORDER BY given.number) AS number
     FROM unnest(p_ended, p_worker, p_claim, p_at) WITH ORDINALITY AS given (run, worker, claim, at, number)
       JOIN run ON run.id = given.run
-    WHERE given.claim IS NOT NULL)
-  UPDATE work SET status = 'running', worker = room.worker, claim = room.claim, fence = work.fence + 1,
+    WHERE given.claim IS NOT NULL),
+  taken AS (UPDATE work SET status = 'running', worker = room.worker, claim = room.claim, fence = work.fence + 1,
       started_at = coalesce(work.started_at,
         greatest(room.at, (SELECT created_at FROM run WHERE id = work.run_id)))
     FROM line JOIN room ON room.workflow = line.workflow AND room.number = line.number
-    WHERE work.run_id = line.run_id AND work.run_id = ANY (p_admitted);
-  GET DIAGNOSTICS handed = ROW_COUNT;
-  RETURN handed;
+    WHERE work.run_id = line.run_id AND work.run_id = ANY (p_admitted) RETURNING work.run_id, room.at)
+  SELECT array_agg(run_id ORDER BY run_id), array_agg(at ORDER BY run_id) INTO runs, moments FROM taken;
+  FOR n IN 1..coalesce(cardinality(runs), 0) LOOP
+    PERFORM start_throttle_1(runs[n], moments[n]);
+  END LOOP;
+  RETURN coalesce(cardinality(runs), 0);
 END $$;

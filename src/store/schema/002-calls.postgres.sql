@@ -111,9 +111,10 @@ BEGIN
     FROM known;
 END $$;
 
--- The next runs to claim, locked: due ones first, then by turn and age; last in a `fresh` claim. `p_turns` and `p_after` are
--- marks: the runs of each turn begin behind one, the due ones at `p_due`. What stands before marks
--- is looked at only where too few runs stand behind them (`is_whole`). `due` of the ids were due.
+-- The next runs to claim, locked: due ones first, then by turn and age. A `fresh` claim takes due
+-- ones last. `p_turns` and `p_after` are marks: the runs of each turn begin behind one, the due ones
+-- at `p_due`. What stands before marks is looked at only where too few runs stand behind them
+-- (`is_whole`). The first `due` of the ids were due, except in a `fresh` claim, which counts none.
 -- Index: work_waiting, work_ready and work_suspect, in their order.
 CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_turns bigint[],
   p_after text[], p_due bigint, OUT ids text[], OUT due integer, OUT is_whole boolean)

@@ -82,10 +82,10 @@ export class ClaimMarks {
   /** Moves the marks behind what a claim for `limit` runs got, if there may be more. */
   note(kind: ClaimKind, start: ClaimStart, claimed: { passed: readonly PassedRun[]; limit: number }): void {
     const { passed, limit } = claimed
+    if (kind === 'any') this.#dueShare.note(passed.length >= limit && passed.every((run) => run.passedTurn === null))
+    // Due runs came last, so what was claimed is no mark.
     if (kind === 'fresh') this.#dueShare.note(false)
     else this.#kinds[kind].note(start, claimed)
-    if (kind === 'any')
-      this.#dueShare.note(passed.length >= limit && passed.every(({ passedTurn }) => passedTurn === null))
   }
 
   noteMade(rank: number, id: string): void {

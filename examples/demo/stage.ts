@@ -64,8 +64,13 @@ export class DemoStage implements AsyncDisposable {
       SERVICE_STORAGE_B: 'storage_b',
       SERVICE_STORAGE_C: 'storage_c',
     })
-    await stage.startApp()
-    await sandbox.webhooks.add({ url: await stage.endpointUrl(), events: ['*'], secret })
+    try {
+      await stage.startApp()
+      await sandbox.webhooks.add({ url: await stage.endpointUrl(), events: ['*'], secret })
+    } catch (error) {
+      await stage[Symbol.asyncDispose]()
+      throw error
+    }
     return stage
   }
 
@@ -120,10 +125,10 @@ export class DemoStage implements AsyncDisposable {
   }
 }
 
-const GIVE_UP_AFTER_MS = 10_000
+const GIVE_UP_AFTER_MS = 60_000
 const POLL_EVERY_MS = 20
 
-/** Polls every 20 ms until `look` finds something; throws after 10 s. */
+/** Polls every 20 ms until `look` finds something; throws after a minute, for busy machines. */
 export async function until<T>(what: string, look: () => Promise<T | null | undefined | false>): Promise<T> {
   const deadline = Date.now() + GIVE_UP_AFTER_MS
   for (;;) {

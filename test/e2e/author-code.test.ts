@@ -110,7 +110,12 @@ test.each(Object.entries(HARM))(
     // The process that tries suspects may end once more without a run, and harms nothing then.
     const isEnd = ({ message, runs }: Record<string, unknown>) =>
       message === 'the engine ended and is started again' && String(runs) !== ''
-    const ended = started.lines.filter(isEnd)
+    // On a busy machine a full thread may take too long to end, so that its process is killed. Only
+    // the guilty run is in there.
+    const isKilled = (line: Record<string, unknown>) => cause === 'out_of_memory' && line.cause === 'killed'
+    const all = started.lines.filter(isEnd)
+    expect(all.filter(isKilled).every(({ runs }) => String(runs) === `${guilty} (guilty)`)).toBe(true)
+    const ended = all.filter((line) => !isKilled(line))
     expect(ended.map((line) => line.cause)).toEqual(ended.map(() => cause))
     // Its first death names all that were at work, the later ones the guilty run alone.
     expect(ended[0]?.runs).toContain(`${guilty} (guilty)`)

@@ -88,10 +88,10 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('GET /events/:id', { params: { id: sent.event } })).data).toEqual({ no: 7 })
   expect(await call('GET /events/:id/data', { params: { id: sent.event } })).toEqual({ text: '{"no":7}', next: null })
   expect(await call('GET /events/:id/redacted', { params: { id: sent.event } })).toMatchObject({ type: 'invoice.paid' })
-  const trace = await call('GET /events/:id/trace', { params: { id: sent.event }, query: { steps: 'true' } })
-  expect(trace.nodes.map(({ cause }) => cause)).toEqual([null, 'started', 'forked'])
   const replayed = await call('POST /events/:id/replay', { params: { id: sent.event }, body: {} })
   expect(replayed.runs).toHaveLength(1)
+  const trace = await call('GET /events/:id/trace', { params: { id: sent.event }, query: { steps: 'true' } })
+  expect(trace.nodes.map(({ cause }) => cause)).toEqual([null, 'started', 'forked', 'replayed'])
   const { items } = await call('GET /deliveries', { query: { verdict: 'accepted', limit: 1 } })
   const delivery = { params: { id: items[0]?.id ?? '' } }
   await call('GET /deliveries/:id', delivery)

@@ -19,18 +19,6 @@ async function openRefusing() {
   return { ...console, send }
 }
 
-test('a learning endpoint is not set active, and one that the app keeps is not touched', async () => {
-  const { store, send } = await openRefusing()
-  const active = await send('PATCH', '/endpoints/shop', { status: 'active' })
-  expect(active).toMatchObject({ status: 409, detail: expect.stringContaining('still learning') })
-  expect(active.fix).toContain('upshot endpoints solve shop')
-  const removed = await send('DELETE', '/endpoints/sandbox')
-  expect(removed).toMatchObject({ status: 409, detail: expect.stringContaining('creates the endpoint "sandbox"') })
-  const header = await send('PATCH', '/endpoints/sandbox', { scheme: { header: 'X-Other' } })
-  expect(header).toMatchObject({ status: 409, fix: expect.stringContaining('SERVICE_SIGNATURE_HEADER') })
-  expect((await store.listEndpoints()).map(({ status }) => status)).toEqual(['learning', 'active'])
-})
-
 test('a dry run of a change of an endpoint or an account answers what would be saved, and saves nothing', async () => {
   const { store, send, ask } = await openRefusing()
   const before = await store.listEndpoints()
@@ -71,16 +59,6 @@ test('a name that is taken is refused by a dry run, too', async () => {
   const line = { ...monthly, name: 'nightly' }
   for (const isDryRun of [true, false])
     expect(await send('POST', '/schedules', { ...line, isDryRun })).toMatchObject({ status: 409 })
-})
-
-test('an account is added once, changed where it is there, and never under the name default', async () => {
-  const { send } = await openRefusing()
-  const account = { apiKey: 'sk_sandbox_1', baseUrl: 'http://127.0.0.1:1/v1' }
-  expect(await send('PUT', '/accounts/second', { isNew: false })).toMatchObject({ status: 404 })
-  expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 200 })
-  expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 409 })
-  expect(await send('PUT', '/accounts/second', { plan: 'pro', isNew: false })).toMatchObject({ status: 200 })
-  expect(await send('PUT', '/accounts/default', account)).toMatchObject({ status: 400 })
 })
 
 test('a restart that does not fit is refused as a restart, and a pause of no schedule is not found', async () => {

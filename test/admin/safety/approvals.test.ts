@@ -1,44 +1,20 @@
 import { expect, test } from 'vitest'
-import type { Limit } from '../../../src/core/safety/guard.ts'
+import { askDelete, holdDeletes } from '../../cli/commands/safety/support/hold-deletes.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
-import { claimNext } from '../../contract/support/claim-next.ts'
-import { checkpoint, queueRun } from '../../support/fixtures.ts'
+import { checkpoint } from '../../support/fixtures.ts'
 import { startConsole } from '../support/start-console.ts'
-
-const NONE: Limit[] = [
-  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
-]
 
 /** An admin server with a run that asks for three deletes, which are held. */
 async function startHeld() {
   const console = await startConsole()
   const { store, clock, ask } = console
-  await queueRun(store, 'evt_1')
-  const { lease } = await claimNext(store, clock.now())
-  for (const key of ['a', 'b', 'c']) {
-    const step = checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
-    const asked = { path: `/${key}`, bytes: 100, modifiedAt: null }
-    await beginDelete(store, lease, step, { limits: NONE, asked, now: clock.now() })
-  }
-  const [approval] = (await console.get('/approvals?status=open')).items
-  const id = String(approval?.id)
+  const { lease, id } = await holdDeletes(store, ['a', 'b', 'c'], clock.now())
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const response = await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
   return { ...console, id, post, lease }
 }
-
-test('an approval over the API covers exactly the numbers named of the list that was seen', async () => {
-  const { get, post, id, store } = await startHeld()
-  const { items } = await get(`/approvals/${id}/items`)
-  expect(items).toMatchObject([{ path: '/a', state: 'open' }, { path: '/b' }, { path: '/c' }])
-  const answer = await post(`/approvals/${id}/approve`, { hash: items[1]?.hash, only: '2', reason: 'checked' })
-  expect(answer).toMatchObject({ status: 200, body: { status: 'approved', granted: 1, moved: 2 } })
-  expect((await get(`/approvals/${answer.body.next}/items`)).items).toMatchObject([{ path: '/a' }, { path: '/c' }])
-  const [row] = await store.listActions({ limit: 1 })
-  expect(row).toMatchObject({ action: 'approval.approve', target: id, reason: 'checked', outcome: 'done' })
-})
 
 test('a list is read page by page, and each page says where the next one begins', async () => {
   const { get, id } = await startHeld()
@@ -54,14 +30,6 @@ test('a hash that the list does not have is refused, and so is an answer where n
   expect(stale).toMatchObject({ status: 409, body: { code: 'list_changed' } })
   const answered = await post(`/approvals/${id}/approve`, { hash: 'ffffffffffff', answer: { keep: 1 } })
   expect(answered).toMatchObject({ status: 400, body: { detail: 'This approval asks for no answer.' } })
-})
-
-test('a denied approval wakes its run, and is over for everybody else', async () => {
-  const { get, post, id } = await startHeld()
-  const approval = await get(`/approvals/${id}`)
-  expect((await post(`/approvals/${id}/deny`, { hash: approval.hash })).body).toMatchObject({ status: 'denied' })
-  expect((await get(`/approvals/${id}`)).votes).toMatchObject([{ verdict: 'denied', isSigned: false }])
-  expect((await post(`/approvals/${id}/deny`, { hash: approval.hash })).status).toBe(409)
 })
 
 test('a viewer sees that deletes are held, and neither their paths nor a button', async () => {
@@ -89,15 +57,14 @@ test('a stop over the API holds deletes, its reason is kept, and resuming ends i
 })
 
 test('the ledger is found by file, without paths for a viewer, and exported as lines of JSON', async () => {
-  const { get, post, id, ask, makeToken, store, lease } = await startHeld()
+  const { get, post, id, ask, makeToken, store, lease, clock } = await startHeld()
   const { hash } = await get(`/approvals/${id}`)
   await post(`/approvals/${id}/approve`, { hash })
-  const step = checkpoint('a', { effect: 'delete', target: 'storage_a:a' })
+  expect(await askDelete(store, lease, 'a', clock.now())).toMatchObject({ kind: 'granted' })
   const asked = { path: '/a', bytes: 100, modifiedAt: null }
-  expect(await beginDelete(store, lease, step, { limits: NONE, asked })).toMatchObject({ kind: 'granted' })
   const callback = `http://127.0.0.1/callbacks/${'0'.repeat(26)}`
   const order = checkpoint('order', { position: 1, effect: 'delete', target: callback + '1'.repeat(32) })
-  expect(await beginDelete(store, lease, order, { limits: [] })).toMatchObject({ kind: 'granted' })
+  expect(await beginDelete(store, lease, order, { limits: [], now: clock.now() })).toMatchObject({ kind: 'granted' })
   const found = await get('/effects?path=/a')
   expect(found.items).toMatchObject([
     { phase: 'begun', target: 'storage_a:a', path: '/a', approval: id, asked, expect: asked },
@@ -110,6 +77,6 @@ test('the ledger is found by file, without paths for a viewer, and exported as l
   expect((await ask('/effects?path=/a', { headers })).status).toBe(403)
   expect((await ask('/effects/export', { headers })).status).toBe(403)
   const lines = (await (await ask('/effects/export')).text()).trim().split('\n')
-  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['begun', 'begun', 'decided'])
+  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['decided', 'begun', 'begun'])
   expect(lines.map((line) => JSON.parse(line).target)).toContain(`${callback}…`)
 })

@@ -120,16 +120,6 @@ test('a file is deleted only as it was seen, with rows in the ledger and in the 
   ])
 })
 
-test('a stop of effects holds a delete by hand', async () => {
-  const { put, ask, sandbox } = await openApi()
-  const { id } = await put('/a.txt', 'four')
-  const file = (await ask(`GET /files/storage_a/${id}`)) as never as Seen
-  await ask('POST /effects/stop', { kind: 'storage', name: 'storage_a', reason: 'an audit' })
-  const held = await ask('POST /files/delete', { files: [seen(file)] })
-  expect(held).toMatchObject({ files: [{ outcome: 'stopped', error: expect.stringContaining('an audit') }] })
-  expect(pathsIn(sandbox)).toContain('/a.txt')
-})
-
 test('a viewer sees no file, and only an admin deletes outside of the sandbox', async () => {
   const { ask, makeToken, app } = await openApi()
   const viewer = await makeToken('viewer')

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sendEvent } from '../../../src/app/deliver.ts'
-import { eventBody } from '../../support/fixtures.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
+import { openTestProject } from '../support/test-project.ts'
 
 test('trigger --duplicate sends each event twice, with data from a file', async () => {
   const { dataDir } = await startTestApp()
@@ -68,4 +69,44 @@ test('show --data prints data of any size, and show says so where it has no room
   const [{ event }] = sent.json.data.deliveries
   expect((await runHere(dataDir, ['events', 'show', event])).stdout).toContain(`upshot events show ${event} --data`)
   expect((await runHere(dataDir, ['events', 'show', event, '--data', '--json'])).json.data).toEqual(data)
+})
+
+test('events list finds events by path, words, account, family and moment', async () => {
+  const { store, cli } = await openTestProject()
+  const now = Date.now()
+  const save = (id: string, type: string, data: object, part: { account?: string; receivedAt?: number } = {}) =>
+    store.saveDelivery(
+      incoming(id, { body: eventBody(id, type, data), workflows: [], receivedAt: now, account: 'default', ...part }),
+    )
+  await save(
+    'evt_old',
+    'file.created',
+    { service: 'storage_a', file: { path: '/in/a.pdf' } },
+    { receivedAt: now - 7_200_000 },
+  )
+  await save('evt_b', 'file.deleted', { service: 'storage_b', file: { path: '/in/b.pdf' } }, { account: 'second' })
+  await save('evt_c', 'transfer.completed', { note: 'ledger done' })
+  const find = async (...args: string[]) =>
+    (await cli('events', 'list', ...args)).json.data.map(({ id }: { id: string }) => id)
+  expect(await find('--path', 'storage_a:/in/*')).toEqual(['evt_old'])
+  expect(await find('--path', '/in/*')).toEqual(['evt_b', 'evt_old'])
+  expect(await find('--text', 'done LEDGER')).toEqual(['evt_c'])
+  expect(await find('--account', 'second')).toEqual(['evt_b'])
+  expect(await find('--type', 'file.*')).toEqual(['evt_b', 'evt_old'])
+  expect(await find('--since', '1h')).toEqual(['evt_c', 'evt_b'])
+  expect(await find('--until', '1h')).toEqual(['evt_old'])
+  expect(await cli('events', 'list', '--path', 'in')).toMatchObject({ exit: 2, json: { error: { code: 'usage' } } })
+})
+
+test('trigger sends the data of a real file of the sandbox, so that a workflow can follow it', async () => {
+  const { app, dataDir, sandbox } = await startTestApp()
+  // The sandbox's own first transfer makes events, too.
+  await expect.poll(() => sandbox.events.list({ type: 'transfer.completed' })).toHaveLength(1)
+  const { id } = await sandbox.storage('storage_a').put('/in/real.txt', 'x')
+  const sent = await runHere(dataDir, ['trigger', 'file.created', '--set', 'data.note=mine', '--json'])
+  const [{ event }] = sent.json.data.deliveries
+  const [stored] = await app.store.findEvents(event)
+  expect(JSON.parse(stored?.body ?? '').data).toMatchObject({ file: { id, path: '/in/real.txt' }, note: 'mine' })
+  const made = await runHere(dataDir, ['trigger', 'order.placed', '--json'])
+  expect(made.json.data.deliveries).toMatchObject([{ verdict: 'accepted' }])
 })

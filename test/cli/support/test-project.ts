@@ -2,6 +2,7 @@ import { test as base, onTestFinished } from 'vitest'
 import { cron } from '../../../src/author/cron.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import type { Store } from '../../../src/core/store/store.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, queueRun } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -30,17 +31,21 @@ export const test = base
   .extend('store', ({ project }) => project.store)
   .extend('cli', ({ project }) => project.cli)
 
+/** A run that is at work. */
+export async function beginRun(store: Store, eventId = 'evt_1', workflow = 'follow-up', now = Date.now()) {
+  await queueRun(store, eventId, workflow, now)
+  return (await claimNext(store, now)).lease
+}
+
 /** A run of `follow-up` that failed in its second step; returns its id. */
 export async function failRun(store: Store, eventId: string): Promise<string> {
   const now = Date.now()
-  const id = await queueRun(store, eventId, 'follow-up', now)
-  const [run] = await store.claimRuns('wrk_1', 1, now)
-  if (!run) throw new Error('a run was queued')
-  await store.saveCheckpoint(run.lease, checkpoint('a', { output: '"from a"', startedAt: now, finishedAt: now }))
+  const lease = await beginRun(store, eventId)
+  await store.saveCheckpoint(lease, checkpoint('a', { output: '"from a"', startedAt: now, finishedAt: now }))
   const failed = { position: 1, status: 'failed', output: null, error: ERROR, startedAt: now, finishedAt: now } as const
-  await store.saveCheckpoint(run.lease, checkpoint('b', failed))
-  await store.failRun(run.lease, ERROR, now)
-  return id
+  await store.saveCheckpoint(lease, checkpoint('b', failed))
+  await store.failRun(lease, ERROR, now)
+  return lease.runId
 }
 
 /** The status of a run. */

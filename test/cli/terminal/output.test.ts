@@ -18,13 +18,6 @@ test('--ndjson prints a list as one document per row, and any other result as on
   expect(seen.stdout).toBe('{"a":1}\n{"a":2}\n{"b":1}\n')
 })
 
-test('the exit code is 7 after a command has reported a difference', () => {
-  const { out } = openTerminal()
-  expect(out.exit).toBe(0)
-  out.leaveWith('difference')
-  expect(out.exit).toBe(7)
-})
-
 test('an error leads to the guide that comes with this program, wherever it was called', () => {
   const failed = { code: 'store_unavailable', message: 'The database is away.', fix: 'Start it.', exit: EXIT.temporary }
   const { out, seen } = openTerminal()

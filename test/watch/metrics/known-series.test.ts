@@ -31,6 +31,12 @@ test('no notice makes a series that was not there with 0 before it, but the ones
   await saveTestWorkflows(store, 'verify-transfer', 'nightly')
   const [endpoint] = await store.listEndpoints()
   const before = await values()
+  expect(before).toMatchObject({
+    'upshot_deliveries_total{endpoint="main",verdict="bad_signature"}': 0,
+    'upshot_deliveries_total{endpoint="none",verdict="unknown_endpoint"}': 0,
+    'upshot_events_total{type="file.created",origin="send"}': 0,
+    'upshot_admin_requests_total{operation="GET /runs",class="5xx"}': 0,
+  })
   const counted = countedOf(before).filter(([name]) => !name.startsWith('upshot_store_'))
   expect(counted.length).toBeGreaterThan(100)
   expect(counted.filter(([, value]) => value !== 0)).toEqual([])

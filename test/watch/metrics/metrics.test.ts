@@ -59,30 +59,6 @@ test('a scrape tells how many rows of the ledger have no seal since when, and wh
   expect(sealed).not.toHaveProperty('upshot_ledger_unsealed_timestamp_seconds')
 })
 
-test('every series whose labels are known is there with 0 before anything happens', async () => {
-  const { store, values } = openTestMetrics()
-  await addTestEndpoint(store, 'main')
-  await saveTestWorkflows(store, 'verify')
-  expect(await values()).toMatchObject({
-    'upshot_deliveries_total{endpoint="main",verdict="bad_signature"}': 0,
-    'upshot_deliveries_total{endpoint="none",verdict="unknown_endpoint"}': 0,
-    'upshot_events_total{type="file.created",origin="webhook"}': 0,
-    'upshot_runs_started_total{workflow="verify",origin="tick"}': 0,
-    'upshot_runs_ended_total{workflow="verify",outcome="failed"}': 0,
-    'upshot_runs_parked_total{workflow="verify",for="person"}': 0,
-    'upshot_runs_retried_total{workflow="verify"}': 0,
-    'upshot_steps_total{workflow="verify",outcome="failed"}': 0,
-    'upshot_ticks_missed_total{workflow="verify"}': 0,
-    'upshot_endpoint_suspect{endpoint="main"}': 0,
-    upshot_runs_lost_total: 0,
-    'upshot_events_total{type="file.created",origin="send"}': 0,
-    'upshot_files_calls_total{operation="get",outcome="ok"}': 0,
-    'upshot_files_call_duration_seconds_count{operation="get"}': 0,
-    'upshot_files_limit_wait_seconds_total{account="default"}': 0,
-    'upshot_admin_requests_total{operation="GET /runs",class="5xx"}': 0,
-  })
-})
-
 test('a new process knows when an endpoint last took a delivery, however many came to others', async () => {
   const { store, values } = openTestMetrics()
   const [quiet, busy] = [planEndpoint({ name: 'quiet' }, FIXED), planEndpoint({ name: 'busy' }, FIXED)]

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { Notice } from '../../../src/core/notices.ts'
 import { callSpanIdOf, eventSpanIdOf, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../../src/core/runs/trace.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import type { Span } from '../../../src/watch/traces/plan-spans.ts'
@@ -10,28 +9,6 @@ import { openTestTracing } from '../support/open-test-tracing.ts'
 import { NOW, runNotices } from '../support/run-notices.ts'
 
 const ROOT = { kind: 'event', account: 'default', event: 'evt_1' } as const
-
-test('a delivery, its run, steps and calls are one tree of spans', () => {
-  const { sent, tracing } = openTestTracing()
-  const call: Notice = {
-    ...NOTICES['files.called'],
-    caller: { run: 'run_1', workflow: 'verify', root: ROOT, step: 'read', attempt: 1 },
-  }
-  const notices = runNotices()
-  for (const notice of [...notices.slice(0, 3), call, ...notices.slice(3)]) tracing.trace(notice)
-  const event = eventSpanIdOf(ROOT)
-  const run = runSpanIdOf('run_1')
-  expect(sent.map(({ name, spanId, parentId, kind }) => [name, spanId, parentId, kind])).toEqual([
-    ['POST /hooks/{endpoint}', event, null, 'server'],
-    ['files.get', callSpanIdOf('run_1', 'read', 1), stepSpanIdOf('run_1', 'read', 1), 'client'],
-    ['step read', stepSpanIdOf('run_1', 'read', 1), run, 'internal'],
-    ['step pay', stepSpanIdOf('run_1', 'pay', 1), run, 'internal'],
-    ['step tell', stepSpanIdOf('run_1', 'tell', 1), run, 'internal'],
-    ['run verify', run, event, 'consumer'],
-  ])
-  expect(new Set(sent.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(ROOT)]))
-  expect(sent.at(-1)).toMatchObject({ startedAt: NOW - 12, endedAt: NOW })
-})
 
 test('the span of a run tells how late its code began', () => {
   const { sent, tracing } = openTestTracing()

@@ -157,13 +157,6 @@ test('files get -o - writes only the file to standard output', async () => {
   expect(mixed).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_request' } } })
 })
 
-test('files url prints a temporary URL that needs no API key', async () => {
-  const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
-  const { json } = await runHere(dataDir, ['files', 'url', 'storage_c:/in/report.txt', '--json'])
-  expect(json.data.expiresAt).toMatch(/^\d{4}-.*Z$/)
-  expect(await (await fetch(json.data.url)).text()).toBe('the report')
-})
-
 test('files ls lists the files of the sandbox, and says if there are more', async () => {
   const { dataDir, sandbox } = await startTestApp()
   await sandbox.storage('storage_c').put('/in/one.txt', 'one')

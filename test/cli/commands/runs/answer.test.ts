@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { deriveHookId } from '../../../../src/core/incoming/hook.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { checkpoint, queueRun } from '../../../support/fixtures.ts'
+import { checkpoint } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'
-import { statusOf, test } from '../../support/test-project.ts'
+import { beginRun, statusOf, test } from '../../support/test-project.ts'
 
 const DATA = {
   type: 'object',
@@ -16,10 +16,7 @@ const URL_OF_HOOK = `https://upshot.example.com/callbacks/${'0123456789'.repeat(
 /** A run that is parked at its hook. */
 async function park(store: Store): Promise<string> {
   const now = Date.now()
-  await queueRun(store, 'evt_1', 'follow-up', now)
-  const [run] = await store.claimRuns('wrk_1', 1, now)
-  if (!run) throw new Error('a run was queued')
-  const { lease } = run
+  const lease = await beginRun(store)
   const id = deriveHookId(lease.runId, 'scan', lease.fence)
   const hook = { id, account: 'default', ask: 'Is it clean?', data: DATA, isMany: false, sign: null }
   const opened = checkpoint('scan', { kind: 'hook', effect: 'read', target: id, position: 0 })

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { requireHash } from '../../../../src/cli/commands/safety/approvals/decide.ts'
 import type { Approval } from '../../../../src/core/safety/approval.ts'
 import type { Environment } from '../../../../src/project/config/environment.ts'
-import { checkpoint, queueRun } from '../../../support/fixtures.ts'
+import { checkpoint } from '../../../support/fixtures.ts'
 import { openTerminal } from '../../support/fake-terminal.ts'
 import { runHere } from '../../support/run-here.ts'
-import { openTestProject } from '../../support/test-project.ts'
+import { beginRun, openTestProject } from '../../support/test-project.ts'
 import { askDelete, holdDeletes } from './support/hold-deletes.ts'
 
 const DAY = 86_400_000
@@ -29,9 +29,7 @@ async function openHeld() {
 async function openAsked() {
   const { store, dataDir, cli } = await openTestProject()
   const now = Date.now()
-  await queueRun(store, 'evt_asked', 'follow-up', now)
-  const [claimed] = await store.claimRuns('wrk_1', 1, now)
-  if (!claimed) throw new Error('a run was queued')
+  const lease = await beginRun(store, 'evt_asked')
   const keep = { type: 'array', items: { type: 'string' } }
   const approve = {
     workflow: 'follow-up',
@@ -46,8 +44,8 @@ async function openAsked() {
     expiresAt: now + DAY,
   }
   const waiting = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
-  await store.saveCheckpoint(claimed.lease, checkpoint('ask', waiting), undefined, { approve })
-  const found = await store.findQuestion(claimed.lease.runId, 'ask', now)
+  await store.saveCheckpoint(lease, checkpoint('ask', waiting), undefined, { approve })
+  const found = await store.findQuestion(lease.runId, 'ask', now)
   return { store, dataDir, cli, id: found?.id ?? '', hash: found?.hash.slice(0, 8) ?? '' }
 }
 

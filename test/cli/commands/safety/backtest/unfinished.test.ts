@@ -8,7 +8,7 @@ import { checkpoint, queueRun } from '../../../../support/fixtures.ts'
 import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runHere } from '../../../support/run-here.ts'
-import { openTestProject } from '../../../support/test-project.ts'
+import { beginRun, openTestProject } from '../../../support/test-project.ts'
 
 const ZOD = fileURLToPath(import.meta.resolve('zod'))
 
@@ -18,14 +18,13 @@ async function openWaiting(open?: Checkpoint) {
   const now = Date.now()
   const runs: string[] = []
   for (const event of ['evt_1', 'evt_2']) {
-    runs.push(await queueRun(store, event, 'follow-up', now))
-    const [claimed] = await store.claimRuns('wrk_1', 1, now)
-    if (!claimed) throw new Error('a run was queued')
-    await store.saveCheckpoint(claimed.lease, checkpoint('a', { startedAt: now, finishedAt: now }), undefined, {
+    const lease = await beginRun(store, event)
+    runs.push(lease.runId)
+    await store.saveCheckpoint(lease, checkpoint('a', { startedAt: now, finishedAt: now }), undefined, {
       codeHash: 'old',
     })
-    if (open) await store.saveCheckpoint(claimed.lease, open)
-    await store.parkRun(claimed.lease, { dueAt: now + 9e8, reason: 'sleeps' })
+    if (open) await store.saveCheckpoint(lease, open)
+    await store.parkRun(lease, { dueAt: now + 9e8, reason: 'sleeps' })
   }
   await queueRun(store, 'evt_3', 'follow-up', now)
   const check = (run: string, ...args: string[]) => {

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { Notice } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { logNotices } from '../../../src/notices/log/log-notices.ts'
-import { prettyLines } from '../../../src/notices/log/pretty-line.ts'
+import { planRepetition } from '../../../src/notices/log/plan-log-line.ts'
+import { formatPrettyLine, prettyLines } from '../../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
 import { ERROR, type LinesOptions, linesOf, NOTICES, NOW } from '../support/notices.ts'
@@ -133,6 +134,12 @@ test('a refusal says why, by the name of its endpoint, and many like it are one 
   expect(lines[0]).toMatch(/! main {16}refused: bad signature, missing header, X-Signature +2 ms {2}dlv_…lv_1\n$/)
   clock.advance('10s')
   expect(lines.slice(10)).toEqual([expect.stringMatching(/! main {16}refused ×41: bad signature, missing header/)])
+})
+
+test('a fault that repeats is one line with its number', () => {
+  const line = planRepetition({ level: 'error', message: 'fault', fields: { err: ERROR } }, 299)
+  const options = { now: NOW, colour: false, width: 100, hasLinks: false, bar: () => '' }
+  expect(formatPrettyLine(line, options).slice(13)).toBe('✗ fault ×299: declined\n')
 })
 
 test('names and times stand in the same columns in every line, and paths keep their ends', () => {

@@ -193,12 +193,12 @@ test('files ls uses the real service of the environment, and exits with 4 for a 
 
 test('files rm deletes nothing that a stop covers', async () => {
   const { dataDir, paths } = await appWithFiles({ '/a.txt': 'a' })
-  await runHere(dataDir, ['effects', 'stop', '--reason', 'wrong files', '--yes', '--json'])
+  await runHere(dataDir, ['effects', 'stop', '--storage', 'storage_c', '--reason', 'wrong files', '--yes'])
   const held = await runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json'])
   expect(held).toMatchObject({ exit: 7, json: { data: { counts: { stopped: 1 } } } })
-  expect(held.json.data.files[0].error).toBe('all effects are stopped: wrong files')
+  expect(held.json.data.files[0].error).toBe('effects of the storage storage_c are stopped: wrong files')
   expect(paths()).toEqual(['/a.txt'])
-  await runHere(dataDir, ['effects', 'resume', '--yes', '--json'])
+  await runHere(dataDir, ['effects', 'resume', '--storage', 'storage_c', '--yes'])
   const done = await runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json'])
   expect(done.json.data.counts).toEqual({ deleted: 1 })
 })

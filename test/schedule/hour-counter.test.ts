@@ -1,16 +1,15 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import { ManualClock, systemClock } from '../../src/core/time.ts'
 import { countDueHours, HourCounter } from '../../src/schedule/hour-counter.ts'
 import { makeRuns } from '../admin/support/bulk.ts'
 import { incoming } from '../support/fixtures.ts'
-import { openTestStore } from '../support/test-store.ts'
+import { openTestStore, test } from '../support/test-store.ts'
 
 const HOUR = 3_600_000
 const NOON = Date.UTC(2026, 10, 22, 12)
 
-test('each hour that is over is counted once, and again after one of its runs ends later', async () => {
-  const store = openTestStore()
+test('each hour that is over is counted once, and again after one of its runs ends later', async ({ store }) => {
   const failed = makeRuns(store.folder, 3, 'failed', NOON + 1_000)
   makeRuns(store.folder, 2, 'pending', NOON + HOUR + 1_000)
   await store.saveDelivery(incoming('evt_1', { id: newId('dlv', NOON + 10), receivedAt: NOON + 10, workflows: [] }))
@@ -34,8 +33,7 @@ test('each hour that is over is counted once, and again after one of its runs en
   ])
 })
 
-test('a counter that is stopped while it counts writes the hour that it is at, and no other', async () => {
-  const store = openTestStore()
+test('a counter that is stopped while it counts writes the hour that it is at, and no other', async ({ store }) => {
   makeRuns(store.folder, 1, 'failed', NOON)
   makeRuns(store.folder, 1, 'failed', NOON + HOUR)
   const clock = new ManualClock(NOON + 3 * HOUR)
@@ -90,8 +88,7 @@ test('an hour that is counted early, for one of its runs ended later, does not p
   ])
 })
 
-test('hours that a clock counted while it was a week ahead are counted again', async () => {
-  const store = openTestStore()
+test('hours that a clock counted while it was a week ahead are counted again', async ({ store }) => {
   makeRuns(store.folder, 1, 'pending', NOON + 1_000)
   await countDueHours(store, NOON + 168 * HOUR)
   makeRuns(store.folder, 2, 'failed', NOON + HOUR + 1_000)
@@ -102,8 +99,7 @@ test('hours that a clock counted while it was a week ahead are counted again', a
   expect(await store.listRunHours({ since: NOON + HOUR })).toMatchObject([{ hour: NOON / HOUR + 1, runs: 2 }])
 })
 
-test('an hour that cannot be counted holds up no index of subjects and no shapes', async () => {
-  const store = openTestStore()
+test('an hour that cannot be counted holds up no index of subjects and no shapes', async ({ store }) => {
   await store.saveDelivery(incoming('evt_1', { workflows: [] }))
   const clock = new ManualClock(NOON)
   const faults: unknown[] = []

@@ -1,17 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { deriveId } from '../../../src/core/ids.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { SweepParts } from '../../../src/schedule/sweep/sweep-parts.ts'
 import { decideHeld, Sweeper } from '../../../src/schedule/sweep/sweeper.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { SweepWorld } from './support/sweep-world.ts'
+import { SweepWorld, test } from './support/sweep-world.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-test('the first sweep accuses nobody, and a later one finds the events that were lost', async () => {
-  const world = new SweepWorld(openTestStore())
+test('the first sweep accuses nobody, and a later one finds the events that were lost', async ({ world }) => {
   const old = Array.from({ length: 9 }, () => world.add())
   await world.run(HOUR)
   const told = world.add()
@@ -30,8 +29,7 @@ test('the first sweep accuses nobody, and a later one finds the events that were
   expect(world.busiestMinute).toBeLessThanOrEqual(6)
 })
 
-test('a listing whose total falls is not complete, and accuses nobody', async () => {
-  const world = new SweepWorld(openTestStore())
+test('a listing whose total falls is not complete, and accuses nobody', async ({ world }) => {
   const files = Array.from({ length: 12 }, () => world.add())
   await world.run(HOUR)
   world.onRequest = async () => {
@@ -45,8 +43,7 @@ test('a listing whose total falls is not complete, and accuses nobody', async ()
   expect(ended.at(-1)).toMatchObject({ fault: 'changed', missing: 0 })
 })
 
-test('without the file function of a type, nothing of that type is accused', async () => {
-  const world = new SweepWorld(openTestStore())
+test('without the file function of a type, nothing of that type is accused', async ({ world }) => {
   world.functions.delete('file.created')
   world.add()
   await world.run(HOUR)
@@ -97,8 +94,7 @@ describe.each(['file.created', 'file.deleted'] as const)('with the file function
   })
 })
 
-test('an event that names no readable file makes the losses of its time unclear', async () => {
-  const world = new SweepWorld(openTestStore())
+test('an event that names no readable file makes the losses of its time unclear', async ({ world }) => {
   world.add()
   await world.run(HOUR)
   world.add()
@@ -240,8 +236,7 @@ test('a folder that the listing shows as a file is no loss', async () => {
   expect(await world.findings()).toEqual([])
 })
 
-test('a file is no loss whose event is matched while the finding is written', async () => {
-  const store = openTestStore()
+test('a file is no loss whose event is matched while the finding is written', async ({ store }) => {
   const lost: string[] = []
   const saveSweep: typeof store.saveSweep = async (kept, change) => {
     for (const { file } of change?.findings ?? []) {
@@ -258,8 +253,7 @@ test('a file is no loss whose event is matched while the finding is written', as
   expect(await world.findings()).toEqual([])
 })
 
-test('a clock that was a year ahead for a while ends no sweeps, and its moments accuse nobody', async () => {
-  const world = new SweepWorld(openTestStore())
+test('a clock that was a year ahead for a while ends no sweeps, and its moments accuse nobody', async ({ world }) => {
   for (let n = 0; n < 9; n++) world.add()
   await world.run(HOUR)
   const right = world.clock.now()
@@ -289,8 +283,7 @@ test('losses whose approval expires are not made up', async () => {
   expect(await world.findings()).toMatchObject([denied, denied])
 })
 
-test('nothing is judged before every stored event is matched', async () => {
-  const world = new SweepWorld(openTestStore())
+test('nothing is judged before every stored event is matched', async ({ world }) => {
   for (let n = 0; n < 4; n++) world.add()
   await world.run(HOUR)
   const match = world.match.bind(world)
@@ -304,8 +297,7 @@ test('nothing is judged before every stored event is matched', async () => {
   expect(await world.findings()).toEqual([])
 })
 
-test('a delete of our own needs no event, and is no loss', async () => {
-  const store = openTestStore()
+test('a delete of our own needs no event, and is no loss', async ({ store }) => {
   const world = new SweepWorld({
     ...store,
     hasOwnDelete: async (_, targets) => targets.includes('storage_a:fil_00000'),
@@ -319,8 +311,7 @@ test('a delete of our own needs no event, and is no loss', async () => {
   expect((await world.findings()).map(({ file }) => file)).toEqual([foreign])
 })
 
-test('files that lie outside a changed folder are no loss, and are given up', async () => {
-  const world = new SweepWorld(openTestStore())
+test('files that lie outside a changed folder are no loss, and are given up', async ({ world }) => {
   const [outside = ''] = [world.add(), world.add()]
   await world.run(HOUR)
   world.plan = { ...world.plan, path: '/in' }
@@ -331,8 +322,7 @@ test('files that lie outside a changed folder are no loss, and are given up', as
   expect(await world.store.prune({ kind: 'files', before: 1, now, limit: 9, after: null })).toMatchObject({ pruned: 1 })
 })
 
-test('of two processes one sweeps, and the other goes on when it is gone', async () => {
-  const world = new SweepWorld(openTestStore())
+test('of two processes one sweeps, and the other goes on when it is gone', async ({ world }) => {
   for (let n = 0; n < 40; n++) world.add()
   await world.run(30_000)
   const before = (await world.store.loadSweep('default', 'storage_a'))?.state
@@ -350,8 +340,7 @@ test('of two processes one sweeps, and the other goes on when it is gone', async
   })
 })
 
-test('what waits for people is read every ten seconds, and not at each request of a sweep', async () => {
-  const world = new SweepWorld(openTestStore())
+test('what waits for people is read every ten seconds, and not at each request of a sweep', async ({ world }) => {
   for (let n = 0; n < 200; n++) world.add()
   const counts = { held: 0, requests: 0 }
   const store: typeof world.store = {
@@ -410,8 +399,7 @@ test('a service that fails for every file ends the sweep', async () => {
   })
 })
 
-test('a stop waits for no answer of the service, and counts none as a failure', async () => {
-  const world = new SweepWorld(openTestStore())
+test('a stop waits for no answer of the service, and counts none as a failure', async ({ world }) => {
   const asked = Promise.withResolvers<void>()
   const filesOf: SweepParts['filesOf'] = async (_, signal) => {
     const list = () => {

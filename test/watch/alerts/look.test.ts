@@ -182,8 +182,7 @@ test('an endpoint is silent when it takes nothing at an hour at which it usually
   expect((await look(NOW - HOUR - 1)).sightings).toEqual([])
 })
 
-test('runs of one workflow that wait for a person hide no other, however many they are', async () => {
-  const store = openTestStore()
+test('runs of one workflow that wait for a person hide no other, however many they are', async ({ store }) => {
   await queueRun(store, 'evt_1', 'copies', NOW - DAY)
   makeRuns(store.folder, 1_001, 'pending', NOW)
   const db = new Database(join(store.folder, 'upshot.db'))

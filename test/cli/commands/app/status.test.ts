@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { writeSandboxFile } from '../../../../src/cli/commands/sandbox/sandbox-control.ts'
 import { askRunningApp } from '../../../../src/cli/open/running-app.ts'
 import { isoTime } from '../../../../src/core/time.ts'
@@ -14,7 +14,7 @@ import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
 import { listen } from '../../../support/listen.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { runHere } from '../../support/run-here.ts'
-import { openTestProject } from '../../support/test-project.ts'
+import { test } from '../../support/test-project.ts'
 
 const HOUR = 3_600_000
 
@@ -29,8 +29,7 @@ test('status prints the addresses of a running app, and not the key of its sandb
   expect(status.stdout).not.toContain('sk_sandbox_')
 })
 
-test('status fails where no process runs, and does not trust one that crashed', async () => {
-  const { dataDir, store } = await openTestProject()
+test('status fails where no process runs, and does not trust one that crashed', async ({ dataDir, store }) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const gone = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -48,8 +47,7 @@ test('status fails where no process runs, and does not trust one that crashed', 
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
 })
 
-test('another app at the address of one that crashed is not taken for it, nor is its sandbox', async () => {
-  const { dataDir } = await openTestProject()
+test('another app at the address of one that crashed is not taken for it, nor is its sandbox', async ({ dataDir }) => {
   const { urls, sandbox } = await startTestApp()
   const { receiver, admin } = urls
   const facts = { pid: process.pid + 1, startedAt: '2026-06-01T12:00:00Z', receiver, admin }
@@ -66,8 +64,7 @@ test('another app at the address of one that crashed is not taken for it, nor is
   expect(sandbox.webhooks.list()).toHaveLength(1)
 })
 
-test('status says of a process that is stopped that it gives no answer', async () => {
-  const { dataDir, store } = await openTestProject()
+test('status says of a process that is stopped that it gives no answer', async ({ dataDir, store }) => {
   const admin = await listen(createServer(() => {}))
   const facts = { pid: 1, startedAt: '2026-06-01T12:00:00Z' }
   writeRuntimeFile(dataDir, { ...facts, receiver: admin, admin, sandbox: null })

@@ -120,8 +120,7 @@ async function fail(store: Store, eventId: string, tags: Tags): Promise<string> 
   return lease.runId
 }
 
-test('runs are listed, grouped, shown and retried by their tags', async () => {
-  const { dataDir, store, cli } = await openTestProject()
+test('runs are listed, grouped, shown and retried by their tags', async ({ dataDir, store, cli }) => {
   const one = await fail(store, 'evt_1', { customer: 'acme corp', region: 'eu' })
   const two = await fail(store, 'evt_2', { customer: 'acme corp' })
   const three = await fail(store, 'evt_3', {})

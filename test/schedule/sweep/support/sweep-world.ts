@@ -10,6 +10,7 @@ import { matchFiles } from '../../../../src/engine/reconcile/match-files.ts'
 import type { SweepParts, SweptFiles } from '../../../../src/schedule/sweep/sweep-parts.ts'
 import { decideHeld, stepSweep } from '../../../../src/schedule/sweep/sweeper.ts'
 import { eventBody, incoming, NOW } from '../../../support/fixtures.ts'
+import { test as base } from '../../../support/test-store.ts'
 
 const MINUTE = 60_000
 
@@ -148,3 +149,6 @@ export class SweepWorld {
     return this.store.listFindings({ limit: 10_000 })
   }
 }
+
+/** A test names the storage that it uses. */
+export const test = base.extend('world', ({ store }) => new SweepWorld(store))

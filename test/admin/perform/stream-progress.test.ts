@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { expect, onTestFinished, test } from 'vitest'
 import { AdminClient } from '../../../src/admin/client/index.ts'
 import type { WorkDone } from '../../../src/admin/contract/route.ts'
 import type { Work } from '../../../src/admin/ports/surroundings.ts'
@@ -61,6 +63,23 @@ test('a long operation that fails tells its problem, and one whose asker goes aw
   expect(await leaving).toBe('left')
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
   left.end.resolve()
+})
+
+test('an agent is notified of the progress of a long operation', async () => {
+  const { base, begun, end, makeToken } = await startSlow()
+  const requestInit = { headers: { authorization: `Bearer ${await makeToken('admin')}` } }
+  const agent = new Client({ name: 'a test', version: '1' })
+  await agent.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`), { requestInit }) as never)
+  onTestFinished(() => agent.close())
+  const halfWay = Promise.withResolvers<unknown>()
+  const asked = agent.callTool({ name: 'verifyDatabase', arguments: {} }, undefined, {
+    onprogress: ({ progress, total }) => halfWay.resolve({ progress, total }),
+  })
+  ;(await begun).tell({ done: 5, total: 10 })
+  expect(await halfWay.promise).toEqual({ progress: 5, total: 10 })
+  end.resolve()
+  const { content } = (await asked) as unknown as { content: [{ text: string }] }
+  expect(JSON.parse(content[0].text)).toEqual(REPORT)
 })
 
 test('coverage waits for a sweep that is under way, and tells how far it is', async () => {

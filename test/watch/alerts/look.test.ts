@@ -104,6 +104,15 @@ test('a rule for a workflow leaves out the failures of others', async ({ store }
   expect((await look(NOW + 10_000, `${NOW}/`)).sightings).toEqual([])
 })
 
+test('a queue whose oldest run waits longer than the bound is one topic', async ({ store }) => {
+  await queueRun(store, 'evt_1')
+  const look = looker(store, { when: 'queue.age', over: 60_000 })
+  expect((await look(NOW + 60_000)).sightings).toEqual([])
+  expect((await look(NOW + 90_000)).sightings).toMatchObject([
+    { title: 'the queue stands: 1 pending, the oldest for 90 s', count: 90_000 },
+  ])
+})
+
 test('a disk that is used above the bound is one topic', async ({ store }) => {
   const rule = { when: 'disk.low', over: 0.9 } as const
   expect((await looker(store, rule, 0.9)(NOW)).sightings).toEqual([])

@@ -45,7 +45,12 @@ test('"alerts list" shows what is open, the channels that refuse, and with --pas
   await store.saveAlertBook('run.failed', { ...EMPTY_BOOK, ...book }, 0)
   expect((await cli('alerts', 'list')).json).toMatchObject({
     data: [
-      { name: 'run.failed', channels: [{ name: 'team' }], open: [{ title: 'follow-up fails', count: 7 }], past: [{}] },
+      {
+        name: 'run.failed',
+        channels: [{ name: 'team', sentAt: '1970-01-01T00:00:00.003Z' }],
+        open: [{ title: 'follow-up fails', count: 7 }],
+        past: [{}],
+      },
       {},
     ],
   })

@@ -61,6 +61,16 @@ test('a name that is taken is refused by a dry run, too', async () => {
     expect(await send('POST', '/schedules', { ...line, isDryRun })).toMatchObject({ status: 409 })
 })
 
+test('an account is added once, changed where it is there, and never under the name default', async () => {
+  const { send } = await openRefusing()
+  const account = { apiKey: 'sk_sandbox_1', baseUrl: 'http://127.0.0.1:1/v1' }
+  expect(await send('PUT', '/accounts/second', { isNew: false })).toMatchObject({ status: 404 })
+  expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 200 })
+  expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 409 })
+  expect(await send('PUT', '/accounts/second', { plan: 'pro', isNew: false })).toMatchObject({ status: 200 })
+  expect(await send('PUT', '/accounts/default', account)).toMatchObject({ status: 400 })
+})
+
 test('a restart that does not fit is refused as a restart, and a pause of no schedule is not found', async () => {
   const { store, clock, send } = await openRefusing()
   const run = await queueRun(store, 'evt_1', 'count', clock.now())

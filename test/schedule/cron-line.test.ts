@@ -65,6 +65,12 @@ test.each([
   ['@often', /is not a cron line/],
   ['0 3 * * * ; rm', /is not a cron line/],
   ['0 0 1-7 * 1#2', /No day ever fits/],
+  ['*/61 * * * *', /minute "\*\/61" steps over all 60 values/],
+  ['5-1 * * * *', /minute "5-1" ends before it begins/],
+  ['0 3 * * fri-mon', /day of week "fri-mon" ends before it begins/],
+  ['0 0 1-20,30-25 * *', /day of month "30-25" ends before it begins/],
+  ['10-5 * * * * *', /second "10-5" ends before it begins/],
+  ['0 */25 * * *', /hour "\*\/25" steps over all 24 values/],
 ])('the cron line %j is refused with what its field takes', (expression, message) => {
   const parse = () => parseCronLine(expression, 'UTC')
   expect(parse).toThrow(UpshotError)
@@ -74,17 +80,6 @@ test.each([
 test.each(['Mars/Olympus', '', 'Europe/Berlín'])('the unknown zone %j is refused with an example', (zone) =>
   expect(() => parseCronLine('0 3 * * *', zone)).toThrow(/is not a time zone.*"Europe\/Berlin"/),
 )
-
-test.each([
-  ['*/61 * * * *', 'minute "*/61" steps over all 60 values'],
-  ['5-1 * * * *', 'minute "5-1" ends before it begins'],
-  ['0 3 * * fri-mon', 'day of week "fri-mon" ends before it begins'],
-  ['0 0 1-20,30-25 * *', 'day of month "30-25" ends before it begins'],
-  ['10-5 * * * * *', 'second "10-5" ends before it begins'],
-  ['0 */25 * * *', 'hour "*/25" steps over all 24 values'],
-])('the cron line %s is refused with its reason', (line, reason) => {
-  expect(() => parseCronLine(line, 'UTC')).toThrow(reason)
-})
 
 test.each([
   '*/60 * * * *',

@@ -133,36 +133,22 @@ test('a line with seconds that was away for five days lets other work go on whil
   expect(after.heard('tick.recorded')).toHaveLength(1)
 })
 
-test('a backfill makes the tick of each past moment once, at its rate, over a restart', async () => {
+/** At noon of the tenth of May, a nightly line whose first three days of May are to be filled. */
+async function openBackfill(perMinute: number) {
   const bench = new SchedulerBench('2026-05-10T12:00Z')
-  const at = Date.parse
   const line = planCron('0 3 * * *', { overlap: 'allow' })
-  await bench.store.addSchedule(
-    { id: 'sch_1', name: 'acme', owner: 'person', madeBy: 'ann', workflow: 'nightly', plan: line, input: '{}' },
-    bench.clock.now(),
-  )
-  await bench.store.recordTick('sch_1', { scheduledFor: at('2026-05-02T03:00Z'), missed: 0 }, bench.clock.now(), {
-    isManual: true,
-  })
-  await bench.store.addSchedule(
-    {
-      id: 'sch_2',
-      name: 'fill',
-      owner: 'person',
-      madeBy: 'ann',
-      workflow: 'nightly',
-      input: null,
-      plan: {
-        kind: 'backfill',
-        of: 'sch_1',
-        line,
-        from: at('2026-05-01T00:00Z'),
-        to: at('2026-05-04T00:00Z'),
-        perMinute: 1,
-      },
-    },
-    bench.clock.now(),
-  )
+  const made = { owner: 'person', madeBy: 'ann', workflow: 'nightly' } as const
+  await bench.store.addSchedule({ ...made, id: 'sch_1', name: 'acme', plan: line, input: '{}' }, bench.clock.now())
+  const stretch = { from: Date.parse('2026-05-01T00:00Z'), to: Date.parse('2026-05-04T00:00Z') }
+  const plan = { kind: 'backfill', of: 'sch_1', line, ...stretch, perMinute } as const
+  await bench.store.addSchedule({ ...made, id: 'sch_2', name: 'fill', plan, input: null }, bench.clock.now())
+  return bench
+}
+
+test('a backfill makes the tick of each past moment once, at its rate, over a restart', async () => {
+  const bench = await openBackfill(1)
+  const byHand = { scheduledFor: Date.parse('2026-05-02T03:00Z'), missed: 0 }
+  await bench.store.recordTick('sch_1', byHand, bench.clock.now(), { isManual: true })
   await bench.start()
   expect(await bench.ticks()).toEqual(['2026-05-01T03:00Z', '2026-05-02T03:00Z'])
   await bench.wakeAt('2026-05-10T12:00:30Z')
@@ -175,19 +161,12 @@ test('a backfill makes the tick of each past moment once, at its rate, over a re
   expect(await again.store.findSchedule('fill')).toMatchObject({
     nextAt: null,
     skipped: 1,
-    doneAt: at('2026-05-10T12:02Z'),
+    doneAt: Date.parse('2026-05-10T12:02Z'),
   })
 })
 
 test('a backfill keeps to a rate by which no minute can be divided', async () => {
-  const bench = new SchedulerBench('2026-05-10T12:00Z')
-  const at = Date.parse
-  const line = planCron('0 3 * * *', { overlap: 'allow' })
-  const made = { owner: 'person', madeBy: 'ann', workflow: 'nightly' } as const
-  await bench.store.addSchedule({ ...made, id: 'sch_1', name: 'acme', plan: line, input: '{}' }, bench.clock.now())
-  const stretch = { from: at('2026-05-01T00:00Z'), to: at('2026-05-04T00:00Z') }
-  const plan = { kind: 'backfill', of: 'sch_1', line, ...stretch, perMinute: 7 } as const
-  await bench.store.addSchedule({ ...made, id: 'sch_2', name: 'fill', plan, input: null }, bench.clock.now())
+  const bench = await openBackfill(7)
   await bench.start()
   expect(await bench.ticks()).toHaveLength(1)
   await bench.wakeAt('2026-05-10T12:00:09Z')

@@ -93,23 +93,13 @@ test("a JSON line keeps an author's facts apart from our fields", () => {
   expect(jsonOf(notice)).toMatchObject([{ run: 'run_1', level: 'info', message: 'checked', facts: { run: 'mine' } }])
 })
 
-test.each([
-  ['accepted', 'info'],
-  ['duplicate', 'info'],
-  ['conflict', 'warn'],
-  ['bad_signature', 'warn'],
-  ['stale', 'warn'],
-  ['unknown_endpoint', 'warn'],
-  ['disabled', 'warn'],
-  ['overloaded', 'warn'],
-  ['unavailable', 'warn'],
-  ['draining', 'info'],
-] as const satisfies [Verdict, string][])(
-  'a line of a delivery with the verdict %s has the level %s',
-  (verdict, level) => {
-    expect(jsonOf({ ...NOTICES['delivery.received'], verdict })).toMatchObject([{ level, verdict }])
-  },
-)
+test.each<[level: string, verdicts: Verdict[]]>([
+  ['info', ['accepted', 'duplicate', 'draining']],
+  ['warn', ['conflict', 'bad_signature', 'stale', 'unknown_endpoint', 'disabled', 'overloaded', 'unavailable']],
+])('a line of a delivery has the level %s with the verdicts %j', (level, verdicts) => {
+  const lines = verdicts.flatMap((verdict) => jsonOf({ ...NOTICES['delivery.received'], verdict }))
+  expect(lines).toMatchObject(verdicts.map((verdict) => ({ level, verdict })))
+})
 
 test('a line about a step, or about its call, has the span of that attempt in the trace of the run', () => {
   const trace_id = traceIdOf(ROOT)

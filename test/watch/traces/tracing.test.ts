@@ -14,6 +14,7 @@ test('the span of a run tells how late its code began', () => {
   const { sent, tracing } = openTestTracing()
   for (const kind of ['run.completed', 'run.failed'] as const) tracing.trace({ ...NOTICES[kind], waitedMs: 7 })
   expect(sent.map(({ attributes }) => attributes['upshot.start_delay_ms'])).toEqual([7, 7])
+  expect(sent[0]).toMatchObject({ startedAt: NOW - 12, endedAt: NOW })
 })
 
 test('the waits of a call and its further requests are events of its span', () => {

@@ -6,9 +6,6 @@ import { join } from 'node:path'
 import { expect, onTestFinished, vi } from 'vitest'
 import { writeSandboxFile } from '../../../../src/cli/commands/sandbox/sandbox-control.ts'
 import { askRunningApp } from '../../../../src/cli/open/running-app.ts'
-import { isoTime } from '../../../../src/core/time.ts'
-import { OPEN_STATE, storedLimits } from '../../../../src/files/limit/limiter-store.ts'
-import { Secret } from '../../../../src/files/secret.ts'
 import { writeRuntimeFile } from '../../../../src/project/data-dir/runtime-file.ts'
 import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
 import { listen } from '../../../support/listen.ts'
@@ -94,20 +91,4 @@ test('status tells how sweeps stand, and exits with 7 where an event was lost wi
     exit: 7,
     stdout: expect.stringMatching(/sweep +storage_a: complete .*, 1 lost in 7 days/),
   })
-})
-
-test('status names each key that the service told to wait', async () => {
-  const { app, dataDir, sandbox } = await startTestApp()
-  const storages = { storage_a: 'storage_a', storage_b: 'storage_b', storage_c: 'storage_c' }
-  const usual = { baseUrl: sandbox.url, plan: 'free' as const, storages, createdAt: 0, fallbackKey: null }
-  await app.store.saveAccount({ ...usual, apiKey: 'sk_of_the_shop_4711', name: 'shop' })
-  await app.store.saveAccount({ ...usual, apiKey: 'sk_of_the_lab_0815', name: 'lab' })
-  const limits = storedLimits(app.store)
-  const until = Date.now() + 600_000
-  for (const [key, blockedUntil] of Object.entries({ sk_of_the_shop_4711: until, sk_of_the_lab_0815: 1 }))
-    await limits.save(new Secret(key).fingerprint(), { ...OPEN_STATE, blockedUntil }, 0)
-  const { json } = await runHere(dataDir, ['status', '--json'])
-  expect(json.data.blockedKeys).toEqual([{ account: 'shop', key: '…4711', until: isoTime(until) }])
-  const { stdout } = await runHere(dataDir, ['status'])
-  expect(stdout).toMatch(/key +…4711 of the account shop: the service told it to wait until/)
 })

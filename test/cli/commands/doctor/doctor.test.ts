@@ -115,17 +115,13 @@ test('doctor tells a key that can only read from one that can delete', async () 
   expect(pick(json.data.findings, 'delete')).toMatchObject({ level: 'warn' })
 })
 
-test('doctor names each account whose key the service told to wait, and until when', async () => {
+test('doctor and status name each account whose key the service told to wait, and until when', async () => {
   const { app, dataDir, sandbox } = await startTestApp()
   const storages = { storage_a: 'storage_a', storage_b: 'storage_b', storage_c: 'storage_c' }
   const usual = { baseUrl: sandbox.url, plan: 'free' as const, storages, createdAt: 0 }
   await app.store.saveAccount({ ...usual, apiKey: 'sk_of_the_shop_4711', fallbackKey: null, name: 'shop' })
-  await app.store.saveAccount({
-    ...usual,
-    apiKey: 'sk_of_the_lab_0815',
-    fallbackKey: 'sk_of_the_lab_0816',
-    name: 'lab',
-  })
+  const lab = { apiKey: 'sk_of_the_lab_0815', fallbackKey: 'sk_of_the_lab_0816', name: 'lab' }
+  await app.store.saveAccount({ ...usual, ...lab })
   const limits = storedLimits(app.store)
   const until = Date.now() + 600_000
   for (const [key, blockedUntil] of Object.entries({ sk_of_the_shop_4711: until, sk_of_the_lab_0815: 1 }))
@@ -137,6 +133,11 @@ test('doctor names each account whose key the service told to wait, and until wh
   })
   expect(pick(json.data.findings, 'account lab')).toBeUndefined()
   expect(stdout).not.toContain('sk_of')
+  const status = await runHere(dataDir, ['status', '--json'])
+  expect(status.json.data.blockedKeys).toEqual([{ account: 'shop', key: '…4711', until: isoTime(until) }])
+  expect((await runHere(dataDir, ['status'])).stdout).toMatch(
+    /key +…4711 of the account shop: the service told it to wait until/,
+  )
 })
 
 test('doctor reports an invalid configuration as a failed check', async () => {

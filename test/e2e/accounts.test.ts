@@ -4,14 +4,12 @@ import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { storageName } from '../../src/author/storage-name.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
-import type { NoticeOf } from '../../src/core/notices.ts'
 import type { Account } from '../../src/core/service/account.ts'
 import { startServedApp, startService } from './support/served-app.ts'
 
 const entry = z.looseObject({ id: z.string(), path: z.string() })
 const file = z.looseObject({ service: storageName, file: entry })
 const fileCreated = defineEvent('file.created', { data: file })
-const fileDeleted = defineEvent('file.deleted', { data: file })
 
 const look = defineWorkflow({
   id: 'look',
@@ -113,58 +111,4 @@ test('a key that is revoked during runs is replaced by the fallback key and neve
   await storage.put('/after.txt', 'x')
   while (heard.filter(({ kind }) => kind === 'run.completed').length < 12) await new Promise(setImmediate)
   expect(served.sandbox.audit.requests().filter(({ status }) => status === 401)).toHaveLength(refused.length)
-})
-
-test('runs whose keys are all refused wait, and try them again after a minute', async () => {
-  const served = await startService()
-  const { app, hear, advance } = await startServedApp(served, { workflows: [look] })
-  await served.sandbox.keys.revoke(served.keyId)
-  await served.sandbox.storage('storage_a').put('/one.txt', 'x')
-  const { run, reason, dueAt } = await hear('run.parked')
-  expect(reason).toMatch(/answered 401 .* give the client another one/)
-  await served.sandbox.storage('storage_a').put('/two.txt', 'x')
-  await hear('run.parked', (notice) => notice.run !== run)
-  expect(served.sandbox.audit.requests()).toHaveLength(1)
-  expect(served.sandbox.audit.findings()).toEqual([])
-  await advance(61_000)
-  await hear('run.parked', (notice) => notice.run === run && notice.dueAt !== dueAt)
-  expect(served.sandbox.audit.requests().length).toBeLessThanOrEqual(3)
-  expect(await app.store.findRun(run)).toMatchObject({ status: 'waiting', attempt: 0 })
-  expect(await app.store.listStepFailures(run)).toHaveLength(1)
-})
-
-test('the event of our own delete is marked as self-caused, and that of another delete is not', async () => {
-  const served = await startService()
-  const sweep = defineWorkflow({
-    id: 'sweep',
-    on: fileCreated,
-    where: ({ data }) => data.file.path.endsWith('.bin'),
-    run: ({ event, files }) => files.delete({ service: event.data.service, id: event.data.file.id }),
-  })
-  const tell = defineWorkflow({
-    id: 'tell',
-    on: fileDeleted,
-    run: ({ event }) => ({ path: event.data.file.path, isSelfCaused: event.isSelfCaused }),
-  })
-  const { hear, heard, app, advance } = await startServedApp(served, { workflows: [sweep, tell] })
-  const storage = served.sandbox.storage('storage_b')
-  await storage.put('/ours.bin', 'x')
-  await hear('run.completed', ({ workflow }) => workflow === 'sweep')
-  await storage.put('/theirs.txt', 'x')
-  await storage.remove('/theirs.txt')
-  const ofTell = (kind: 'run.completed' | 'run.parked') =>
-    heard.filter(
-      (notice): notice is NoticeOf<typeof kind> =>
-        notice.kind === kind && 'workflow' in notice && notice.workflow === 'tell',
-    )
-  for (let waits = 0; ofTell('run.completed').length < 2; await new Promise(setImmediate)) {
-    // An event that came before the delete ended parks its run for a second.
-    if (ofTell('run.parked').length > waits) await advance(1_000).then(() => waits++)
-  }
-  const told = ofTell('run.completed')
-  const runs = await Promise.all(told.map(({ run }) => app.store.findRun(run)))
-  expect(runs.map((run) => JSON.parse(run?.output ?? '')).sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
-    { path: '/ours.bin', isSelfCaused: true },
-    { path: '/theirs.txt', isSelfCaused: false },
-  ])
 })

@@ -77,23 +77,3 @@ test('a delete that the guard of one start holds begins once the next start has 
   const after = await start(1)
   await after.hear('run.completed', (notice) => notice.run === run)
 })
-
-test('the whole app knows a file as gone whose delete got no answer before a restart', async () => {
-  const served = await startService()
-  const { sandbox } = served
-  const dataDir = tempFolder()
-  const storage = sandbox.storage('storage_a')
-  const { id } = await storage.put('/a.txt', 'a')
-  await sandbox.faults.add({ on: 'files.delete', stallAfterBytes: 0, times: 1 })
-  const before = await startServedApp(served, { workflows: [tidy] }, { dataDir, config: { drainMs: 0 } })
-  sandbox.events.emit('transfer.completed', { transfer: id })
-  await expect.poll(() => sandbox.audit.requests().at(-1)?.operation).toBe('files.delete')
-  await before.app.stop()
-  const after = await startServedApp(served, { workflows: [tidy] }, { dataDir })
-  const { run } = await after.hear('run.completed')
-  const { output } = (await after.app.store.findRun(run)) ?? {}
-  expect(JSON.parse(output ?? '')).toEqual({ outcome: 'already_gone', proof: 'verified' })
-  const [ended] = await after.app.store.listEffects({ limit: 1 })
-  expect(JSON.parse(ended?.before ?? '')).toMatchObject({ path: '/a.txt', bytes: 1 })
-  expect(sandbox.audit.requests().filter(({ operation }) => operation === 'files.delete')).toHaveLength(1)
-})

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { WEBHOOK_SECRET } from '../support/test-config.ts'
 import { startServedApp, startService } from './support/served-app.ts'
 
 const fileCreated = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ id: z.string() }) }) })
@@ -76,43 +71,4 @@ test('a restarted app sends nothing before the moment that a 429 named', async (
   await after.hear('run.completed', (notice) => notice.run !== first)
   expect(served.sandbox.audit.requests().map(({ status }) => status)).toEqual([429, 200, 200])
   expect(served.sandbox.audit.findings()).toEqual([])
-})
-
-/** Starts an app in a process of its own. `lines` is its output. */
-function startProcess(dataDir: string, { baseUrl, apiKey }: { baseUrl: string; apiKey: string }, plan: number) {
-  const entry = fileURLToPath(new URL('support/limited-app.ts', import.meta.url))
-  const child = spawn(process.execPath, [entry, dataDir, baseUrl, apiKey, String(plan)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  return {
-    lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() as AsyncIterator<string>,
-    async end() {
-      child.stdin.end()
-      await once(child, 'exit')
-    },
-  }
-}
-
-test('two apps with one API key share one request limit', { timeout: 60_000 }, async () => {
-  const PLAN = 6
-  const RUNS = 20
-  const { sandbox, service } = await startService({ clock: 'real', plan: 'unlimited' })
-  const dataDir = tempFolder()
-  const apps = [1, 2].map(() => startProcess(dataDir, service, PLAN))
-  const [url] = await Promise.all(apps.map(async ({ lines }) => JSON.parse((await lines.next()).value).endpoint))
-  await sandbox.webhooks.add({ url, events: ['*'], secret: WEBHOOK_SECRET })
-  const settled = new Set<string>()
-  const listening = apps.map(async ({ lines }) => {
-    for (let next = await lines.next(); !next.done; next = await lines.next()) settled.add(JSON.parse(next.value).run)
-  })
-  for (let number = 0; number < RUNS; number++) await sandbox.storage('storage_a').put(`/${number}.txt`, 'x')
-  while (settled.size < RUNS) await new Promise(setImmediate)
-  await Promise.all(apps.map((app) => app.end()))
-  await Promise.all(listening)
-
-  const starts = sandbox.audit.requests().map(({ at }) => Date.parse(at))
-  expect(starts.length).toBeGreaterThanOrEqual(PLAN)
-  const crowded = starts.filter((at, index) => index >= PLAN && at - (starts[index - PLAN] ?? 0) < 60_000)
-  expect(crowded).toEqual([])
 })

@@ -133,37 +133,6 @@ test('receiver, worker and scheduler in three processes lose nothing when any of
   expect(new Set(ticks).size).toBe(ticks.length)
 }, 240_000)
 
-test('a run that another process cancels is aborted in its worker, and writes nothing more', async () => {
-  const stage = new Stage()
-  const worker = await stage.start('worker')
-  const receiver = await stage.start('receiver')
-  stage.hang()
-  await deliver(receiver.url, 'evt_1')
-  const { run } = await worker.line(({ message }) => message === 'in the second step')
-  expect(await stage.store.cancelRun(String(run), 'by hand', Date.now())).toBe(true)
-  await worker.line((line) => line.message === 'run taken over by another worker or a person' && line.run === run)
-  expect(stage.effects()).toEqual(['evt_1 first', 'evt_1 aborted'])
-  expect(await stage.runOf('evt_1')).toMatchObject({ status: 'canceled', reason: 'by hand' })
-}, 120_000)
-
-test('a worker claims runs that another process has queued or resumed', async () => {
-  const stage = new Stage()
-  const worker = await stage.start('worker')
-  const receiver = await stage.start('receiver')
-  await deliver(receiver.url, 'evt_1')
-  const { id } = await stage.runOf('evt_1')
-  await worker.line((line) => line.message === 'run completed' && line.run === id)
-  const run = await stage.store.replayEvent({ id: 'evt_1', account: 'default' }, ['follow-up'], Date.now())
-  await worker.line((line) => line.message === 'run completed' && line.run === run[0])
-  await stage.store.pauseWorkflow('follow-up', Date.now())
-  await deliver(receiver.url, 'evt_2')
-  await stage.store.resumeWorkflow('follow-up')
-  await stage.store.releaseHeldRuns('follow-up', 10)
-  const { id: second } = await stage.runOf('evt_2')
-  await worker.line((line) => line.message === 'run completed' && line.run === second)
-  expect(stage.effects().filter((effect) => effect.startsWith('evt_2'))).toEqual(['evt_2 first', 'evt_2 second'])
-}, 120_000)
-
 test('a worker in development loads changed modules and shared files again', async () => {
   const root = tempFolder()
   makeProject(

@@ -46,6 +46,8 @@ test('upshot db move, killed at any moment and begun again, loses no run and dou
   const after = await cluster.start('all')
   const again = await Promise.all(events.map((id) => postDelivery(after.endpoint, WEBHOOK_SECRET, id)))
   expect(new Set(again.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(await cluster.command('db', 'migrate')).toContain('up to date')
+  expect(await cluster.command('doctor').catch(({ stdout }) => stdout)).toContain('PostgreSQL answers')
   const store = await cluster.open()
   await cluster.completed(store, EVENTS)
   const runs = await store.listRuns({ workflow: 'follow-up', limit: 1_000 })

@@ -3,7 +3,6 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
-import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 
@@ -42,33 +41,6 @@ test('a run with two concurrency limits needs a place in both, and a full key do
   expect(latches.most).toBe(2)
   latches.stayOpen()
   await awaitRuns(engine, haveStatus({ completed: 4 }))
-})
-
-test('a sleeping run gives its concurrency place to the next run', async ({ engine }) => {
-  const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'sleepy',
-    on: 'file.created',
-    concurrency: { limit: 1 },
-    run: async ({ run, step }) => {
-      if (run.id === ids[0]) await step.sleep('nap', '1m')
-      await step.run('work', () => latches.work(run.id))
-    },
-  })
-  let ids: string[] = []
-  const worker = await engine.start([workflow])
-  ids = await sendEvents(engine, workflow, [{}, {}], [])
-  worker.wake()
-  const [sleeper = '', next = ''] = ids
-  await awaitRuns(engine, () => latches.started.includes(next))
-  engine.clock.advance('1m')
-  const runs = await awaitRuns(engine, (all) => all[0]?.isInLine === true)
-  expect(runs[0]?.startedAt).toBe(NOW)
-  expect(latches.started).toEqual([next])
-  latches.open(next)
-  await awaitRuns(engine, () => latches.started.includes(sleeper))
-  latches.open(sleeper)
-  await awaitRuns(engine, haveStatus({ completed: 2 }))
 })
 
 test('a raised concurrency limit also admits the runs that are in line already', async ({ engine }) => {

@@ -1,11 +1,9 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import { UpshotError } from '../../src/core/errors.ts'
 import { currentSecret, planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
 import { sqliteOptions } from '../../src/project/data-dir/open-store.ts'
-import { openSharedStore } from '../../src/store/open-store.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
@@ -34,23 +32,6 @@ test('an app is not ready while an endpoint refuses deliveries signed with its o
   const known = new Set(sandbox.events.list().map((event) => event.id))
   for (const event of await app.store.listEvents({ limit: 100 })) expect(known).toContain(event.id)
   expect((await app.store.listDeliveries({ limit: 100 })).every((row) => row.verdict === 'accepted')).toBe(true)
-})
-
-test('an app whose database is read-only is alive but not ready', async () => {
-  let isFull = false
-  const { urls } = await startTestApp({
-    async openStore(options) {
-      const store = await openSharedStore(options)
-      const full = () => Promise.reject(new UpshotError('store_unavailable', 'The disk is full.'))
-      return { ...store, checkWritable: (now) => (isFull ? full() : store.checkWritable(now)) }
-    },
-  })
-  expect((await ask(urls.admin)).ready).toBe(true)
-  isFull = true
-  expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { writable: 'The disk is full.' } })
-  expect((await fetch(`${urls.admin}/livez`)).status).toBe(200)
-  isFull = false
-  expect((await ask(urls.admin)).ready).toBe(true)
 })
 
 test('an app is not ready after a newer Upshot has migrated its database', async () => {

@@ -1,6 +1,31 @@
 import { expect } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../../../src/author/define-event.ts'
 import type { UpshotError } from '../../../src/core/errors.ts'
+import { awaitStatus } from '../../support/await-runs.ts'
+import { deliverEvent } from '../../support/deliver-event.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
+
+test('a replay repeats no line of a branch that had ended while another one waits', async ({ engine }) => {
+  const approved = defineEvent('order.approved', { data: z.looseObject({}) })
+  const worker = await engine.serve('branches', { on: 'file.created' }, async ({ step, log }) => {
+    const quick = async () => {
+      await step.run('a', () => 1)
+      log.info('a is done')
+    }
+    const slow = async () => {
+      await step.waitFor('approval', { on: approved, timeout: '1d' })
+      log.info('approved')
+    }
+    await Promise.all([quick(), slow()])
+    log.info('both')
+  })
+  const { id } = await engine.run('branches')
+  await deliverEvent(engine, worker, { id: 'evt_ok', type: 'order.approved', data: {} })
+  await awaitStatus(engine, id, 'completed')
+  const lines = engine.heard.flatMap((notice) => (notice.kind === 'run.log' ? [notice.message] : []))
+  expect(lines).toEqual(['a is done', 'approved', 'both'])
+})
 
 test.each(['returned', 'thrown'])(
   'a step called after the code has %s throws run_ended and runs nothing',

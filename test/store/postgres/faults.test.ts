@@ -1,9 +1,6 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { chownSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { MessageChannel } from 'node:worker_threads'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -16,7 +13,7 @@ import {
   withSession,
 } from '../../../src/store/postgres/open-postgres-store.ts'
 import { inspectServer } from '../../../src/store/postgres/upkeep/inspect-server.ts'
-import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { incoming, queueRun } from '../../support/fixtures.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
 
 let server: TestServer
@@ -194,60 +191,3 @@ test('a statement that the server ends is made again, and made once', async () =
   expect(await saved).toMatchObject({ verdict: 'accepted' })
   expect((await owner.query('SELECT count(*)::int AS n FROM slow.run')).rows).toEqual([{ n: 1 }])
 })
-
-/** A disk of a few megabytes, where this user may make one. */
-function mountDisk(): string | null {
-  const folder = mkdtempSync(join(tmpdir(), 'upshot-disk-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=160m', 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    rmSync(folder, { recursive: true })
-    return null
-  }
-  return folder
-}
-
-const disk = mountDisk()
-afterAll(async () => {
-  if (disk === null) return
-  await promisify(execFile)('umount', ['-l', disk])
-  rmSync(disk, { recursive: true, force: true })
-})
-
-test.skipIf(disk === null)(
-  'a full disk is told, loses nothing, and is gone when there is room (needs a mount)',
-  async () => {
-    const small = await startPostgres(['min_wal_size = 32MB', 'max_wal_size = 48MB'], disk ?? '')
-    onTestFinished(() => small.stop())
-    const store = await open({ connectionString: small.url })
-    await store.saveDelivery(incoming('evt_before'))
-    const ballast = join(disk ?? '', 'ballast')
-    const fill = () => {
-      const { bavail, bsize } = statfsSync(disk ?? '')
-      writeFileSync(ballast, Buffer.alloc(bavail * bsize))
-    }
-    fill()
-    const accepted: string[] = []
-    let fault: unknown = null
-    for (let n = 0; fault === null; n++) {
-      const sent = incoming(`evt_${n}`, { data: { note: randomBytes(200_000).toString('base64') } })
-      await store.saveDelivery(sent).then(
-        () => accepted.push(`evt_${n}`),
-        (error) => {
-          fault = error
-        },
-      )
-    }
-    expect(fault).toMatchObject({
-      code: 'store_unavailable',
-      details: { reason: expect.stringMatching(/full|unreachable/) },
-    })
-    rmSync(ballast)
-    // A server that could not write its log starts by itself.
-    while ((await store.saveDelivery(incoming('evt_after')).catch(() => null)) === null)
-      await small.start().catch(() => {})
-    expect(await store.checkWritable(NOW)).toMatchObject({ isMigrated: true })
-    const stored = (await store.listEvents({ limit: 1_000 })).map(({ id }) => id)
-    expect(stored).toEqual(expect.arrayContaining(['evt_before', ...accepted, 'evt_after']))
-  },
-)

@@ -3,7 +3,7 @@ import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { AdminServer } from '../../src/admin/admin-server.ts'
-import type { HealthReport } from '../../src/admin/ports/health.ts'
+import { createHealth, type HealthReport } from '../../src/admin/ports/health.ts'
 
 /** An admin server whose check is under way, asked by a client that keeps its connections. */
 async function startAsked(answerWithinMs?: number) {
@@ -43,4 +43,13 @@ test('a check that fails by itself costs its request, and not the process', asyn
   report.reject(new Error('no disk'))
   await expect(answered).rejects.toThrow('socket hang up')
   await admin.stop()
+})
+
+test('a check that never ends has failed, and the others are told', async () => {
+  const health = createHealth({ stuck: () => new Promise(() => {}), fine: async () => {} }, { withinMs: 10 })
+  expect(await health.check()).toEqual({
+    ready: false,
+    checks: { stuck: 'no answer within 0.01 s', fine: 'ok' },
+    warnings: [],
+  })
 })

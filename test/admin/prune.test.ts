@@ -1,22 +1,13 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/index.ts'
+import { KEEP_ALL } from '../../src/core/store/retention.ts'
 import { openAdmin } from '../support/admin-client.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { startConsole, testSurroundings } from './support/start-console.ts'
 
-const NEVER = {
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-}
-
 test('a prune removes what is older than its age, and its row says who asked and for what', async () => {
   const quick = defineWorkflow({ id: 'quick', on: 'order.made', run: async () => 'done' })
-  const retention = { runs: 1, ...NEVER }
+  const retention = { ...KEEP_ALL, runs: 1 }
   const { app, urls, dataDir, hear } = await startTestApp({ workflows: [quick] }, { config: { retention } })
   const client = openAdmin(dataDir, urls.admin)
   await client.call('POST /events', { body: { type: 'order.made', data: {} } })

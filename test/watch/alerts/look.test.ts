@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
+import { type AlertBook, EMPTY_BOOK, takeIn } from '../../../src/core/alerts/alert-book.ts'
 import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../src/core/ids.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import type { Approval } from '../../../src/core/safety/approval.ts'
 import { beginSweep, newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
@@ -330,4 +332,35 @@ test('a clock that was a year ahead hides no failure after it is set back', asyn
   const back = await look(NOW, ahead.position)
   await failRun(store, NOW + 1_000)
   expect((await look(NOW + 10_000, back.position)).sightings).toMatchObject([{ at: NOW + 1_000 }])
+})
+
+const ASKED = { ...RULE, when: 'approval.asked' } as const
+
+function lookAtAsked(store: Partial<Store>, { position, topics }: AlertBook = EMPTY_BOOK) {
+  const parts = { store: { ...openTestStore(), ...store }, readDiskUse: async () => null, previewShadows: () => null }
+  return lookFor(parts, ASKED, { position, topics }, NOW)
+}
+
+test('an approval of lost events says that they ask to be made up', async () => {
+  const repair = { id: 'apr_1', kind: 'repair', workflow: null, account: 'acme', openedAt: NOW, openItems: 60 }
+  const listApprovals = async () => [repair] as unknown as Approval[]
+  expect((await lookAtAsked({ listApprovals })).sightings).toMatchObject([
+    { title: '60 lost events of account acme ask to be made up' },
+  ])
+})
+
+test('a thousand newer approvals do not make an older one look over', async () => {
+  const ask = (id: string, status = 'open') =>
+    ({ id, kind: 'question', workflow: 'w', account: 'default', openedAt: NOW, openItems: 0, status }) as Approval
+  const first = takeIn(
+    ASKED,
+    EMPTY_BOOK,
+    await lookAtAsked({ listApprovals: async () => [ask('apr_2'), ask('apr_1')] }),
+    NOW,
+  )
+  const newer = Array.from({ length: 1_000 }, (_, n) => ask(`apr_9${String(n).padStart(3, '0')}`))
+  const findApproval = async (id: string) => ask(id, id === 'apr_1' ? 'approved' : 'open')
+  const seen = takeIn(ASKED, first, await lookAtAsked({ listApprovals: async () => newer, findApproval }, first), NOW)
+  expect(seen.topics.find(({ id }) => id === 'apr_2')).toMatchObject({ endedAt: null })
+  expect(seen.topics.find(({ id }) => id === 'apr_1')?.endedAt ?? NOW).toBe(NOW)
 })

@@ -1,4 +1,5 @@
 import type { Notice } from '../../../src/core/notices.ts'
+import { NOTICES } from '../../notices/support/notices.ts'
 
 export const NOW = Date.UTC(2026, 4, 1, 12)
 
@@ -7,21 +8,7 @@ export function runNotices(workflow = 'verify', run = 'run_1', event = 'evt_1'):
   const about = { run, workflow, root: { kind: 'event', account: 'default', event } } as const
   const step = { ...about, effect: 'write', target: null, attempt: 1, ms: 3 } as const
   return [
-    {
-      kind: 'delivery.received',
-      delivery: 'dlv_1',
-      endpoint: 'end_1',
-      endpointName: 'main',
-      account: 'default',
-      verdict: 'accepted',
-      event,
-      type: 'file.created',
-      subject: '/in/a.csv',
-      runs: 1,
-      workflows: [workflow],
-      facts: { secret: 0 },
-      ms: 2,
-    },
+    { ...NOTICES['delivery.received'], event, runs: 1, workflows: [workflow], facts: { secret: 0 }, ms: 2 },
     { kind: 'run.queued', count: 1 },
     { kind: 'run.started', ...about, origin: 'event', waitedMs: 2 },
     { kind: 'step.completed', ...step, step: 'read', effect: 'read' },

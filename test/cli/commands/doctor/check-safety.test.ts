@@ -1,40 +1,18 @@
 import { expect, test } from 'vitest'
 import { checkGuard, checkSafety } from '../../../../src/cli/commands/doctor/check-safety.ts'
-import type { AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
-import type { Question } from '../../../../src/core/runs/wait.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import type { Config } from '../../../../src/project/config/load-config.ts'
 import { checkpoint } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { testConfig } from '../../../support/test-config.ts'
+import { RULE } from '../../../watch/alerts/support/open-alerts.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openTestProject } from '../../support/test-project.ts'
-import { holdDeletes } from '../safety/support/hold-deletes.ts'
+import { holdDeletes, QUESTION } from '../safety/support/hold-deletes.ts'
 
 const DAY = 86_400_000
-const rule: AlertRule = {
-  name: 'asked',
-  when: 'approval.asked',
-  workflow: null,
-  over: 0,
-  forMs: 0,
-  everyMs: 1,
-  to: ['chat'],
-}
-
-const QUESTION: Question = {
-  workflow: 'follow-up',
-  account: 'default',
-  ask: 'Go on?',
-  show: null,
-  answer: null,
-  needs: 1,
-  role: null,
-  openedAt: 0,
-  expiresAt: 0,
-  effects: [],
-}
+const rule = { ...RULE, when: 'approval.asked' } as const
 
 /** The findings of a project whose store this is. */
 const examine = (store: Store, dataDir: string, part: Partial<Config> = {}) =>

@@ -8,7 +8,7 @@ import { checkpoint } from '../../../support/fixtures.ts'
 import { openTerminal } from '../../support/fake-terminal.ts'
 import { runHere } from '../../support/run-here.ts'
 import { beginRun, openTestProject } from '../../support/test-project.ts'
-import { askDelete, holdDeletes } from './support/hold-deletes.ts'
+import { askDelete, holdDeletes, QUESTION } from './support/hold-deletes.ts'
 
 const DAY = 86_400_000
 
@@ -31,18 +31,9 @@ async function openAsked() {
   const now = Date.now()
   const lease = await beginRun(store, 'evt_asked')
   const keep = { type: 'array', items: { type: 'string' } }
-  const approve = {
-    workflow: 'follow-up',
-    account: 'default',
-    ask: 'Delete batch 7?',
-    show: { batch: 7 },
-    effects: [],
-    answer: { type: 'object', properties: { keep }, required: ['keep'] },
-    needs: 1,
-    role: null,
-    openedAt: now,
-    expiresAt: now + DAY,
-  }
+  const answer = { type: 'object', properties: { keep }, required: ['keep'] }
+  const asked = { ask: 'Delete batch 7?', show: { batch: 7 }, answer }
+  const approve = { ...QUESTION, ...asked, openedAt: now, expiresAt: now + DAY }
   const waiting = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
   await store.saveCheckpoint(lease, checkpoint('ask', waiting), undefined, { approve })
   const found = await store.findQuestion(lease.runId, 'ask', now)

@@ -30,18 +30,6 @@ test('events start their runs as before after a second app with another folder h
   ])
 })
 
-test('a run is left to the app that has its module, and goes on there at once', async () => {
-  const dataDir = tempFolder()
-  const first = await startApp(dataDir, [followUp])
-  const second = await startApp(dataDir, [other])
-  const done = first.notices.once('run.completed', () => true)
-  await postDelivery(second.url, WEBHOOK_SECRET, 'evt_1')
-  await done
-  const [run] = await first.app.store.listRuns({ limit: 9 })
-  expect(run).toMatchObject({ workflow: 'follow-up', status: 'completed' })
-  expect(second.heard.filter(({ kind }) => kind === 'run.parked' || kind === 'workflow.missing')).toEqual([])
-})
-
 test('a workflow that no app at work has any more is told once, and its runs wait', async () => {
   const dataDir = tempFolder()
   const first = await startApp(dataDir, [followUp])

@@ -5,7 +5,7 @@ import { keepPlan } from '../../../src/store/sqlite/database/connection.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { openTables } from '../../../src/store/sqlite/tables.ts'
 import { createVault } from '../../../src/store/vault.ts'
-import { recordStatements } from './record-statements.ts'
+import { explain, recordStatements } from './record-statements.ts'
 
 /** A filter for each way to the runs. */
 const RUN_FILTERS: RunFilter[] = [
@@ -88,13 +88,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   return new Map(
     statements
       .filter((sql) => !sql.startsWith('PRAGMA') && !sql.includes('RAISE('))
-      .map((sql) => {
-        const parameters = (sql.match(/\?/g) ?? []).map(() => 0)
-        const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))
-        const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${keepPlan(sql)}`)
-        const rows = Object.keys(named).length > 0 ? plan.all(named) : plan.all(...parameters)
-        return [sql, rows.map((row) => row.detail)]
-      }),
+      .map((sql) => [sql, explain(db, sql)]),
   )
 }
 

@@ -5,7 +5,7 @@ import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { FindingTable } from '../../../src/store/tables/health/finding-table.ts'
 import { SweepTable } from '../../../src/store/tables/health/sweep-table.ts'
 import { FilePruning } from '../../../src/store/tables/upkeep/file-pruning.ts'
-import { recordStatements } from './record-statements.ts'
+import { explain, recordStatements } from './record-statements.ts'
 
 const db = new Database(':memory:')
 migrate(db)
@@ -24,11 +24,7 @@ function statementOf(beginning: RegExp): string {
 
 /** SQLite's plan for a statement, without the sorting of few rows. */
 function planOf(sql: string): string[] {
-  const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => name)
-  const values =
-    names.length > 0 ? [Object.fromEntries(names.map((name) => [name, 0]))] : (sql.match(/\?/g) ?? []).map(() => 0)
-  const rows = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...values)
-  return rows.map(({ detail }) => detail).filter((line) => /^(SCAN|SEARCH|USE TEMP)/.test(line))
+  return explain(db, sql).filter((line) => /^(SCAN|SEARCH|USE TEMP)/.test(line))
 }
 
 async function planOfList(query: FindingQuery): Promise<string[]> {

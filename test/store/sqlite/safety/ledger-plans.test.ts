@@ -7,7 +7,7 @@ import { EffectTable } from '../../../../src/store/tables/safety/effect-table.ts
 import { GuardTable } from '../../../../src/store/tables/safety/guard-table.ts'
 import { SealTable } from '../../../../src/store/tables/safety/seal-table.ts'
 import { createVault } from '../../../../src/store/vault.ts'
-import { recordStatements } from '../record-statements.ts'
+import { explain, recordStatements } from '../record-statements.ts'
 
 /** SQLite's plan for each statement that `use` prepares. */
 async function plansOf(use: (db: Connection) => unknown): Promise<string[][]> {
@@ -15,12 +15,7 @@ async function plansOf(use: (db: Connection) => unknown): Promise<string[][]> {
   migrate(db)
   const statements: string[] = []
   await use(recordStatements(db, statements))
-  return statements.map((sql) => {
-    const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-    const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))
-    const values = Object.keys(named).length > 0 ? [named] : (sql.match(/\?/g) ?? []).map(() => 0)
-    return plan.all(...values).map(({ detail }) => detail)
-  })
+  return statements.map((sql) => explain(db, sql))
 }
 
 const plansOfSearch = async (use: (search: EffectSearch) => unknown) =>

@@ -6,6 +6,7 @@ import type { QuarantineStart } from '../../../src/app/engine/quarantine.ts'
 import { Child } from '../../../src/app/preview/child/child.ts'
 import type { Notice } from '../../../src/core/notices.ts'
 import { findFreePort } from '../../support/free-port.ts'
+import { Network } from '../../support/network.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
 import { startIn } from '../../support/start-process.ts'
@@ -153,6 +154,33 @@ test('the process that tries suspects waits for a server that is away as it star
   expect(await child.ended).toMatchObject({ code: 0 })
 })
 
+test('sessions that are cut at random moments lose nothing and repeat nothing', async () => {
+  const cluster = await startCluster()
+  const [app, worker] = await Promise.all([cluster.start('all'), cluster.start('worker')])
+  const session = new pg.Client(server.url)
+  await session.connect()
+  onTestFinished(() => session.end())
+  const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'upshot' AND random() < 0.2`
+  const store = await cluster.open()
+  const events = nameEvents(40)
+  let isOver = false
+  const cutting = (async () => {
+    // Each round waits for an answer of the app, so that a machine of any speed has gaps.
+    while (!isOver) {
+      await session.query(cut)
+      await askReady(app)
+    }
+  })()
+  await Promise.all(events.map((id) => deliver(app, id)))
+  await cluster.completed(store, events.length)
+  isOver = true
+  await cutting
+  expect(cluster.effects().toSorted()).toEqual(effectsOf(events))
+  expect((await store.listRuns({ workflow: 'follow-up', limit: 99 })).length).toBe(events.length)
+  expect(worker.errors() + app.errors()).not.toContain('DeprecationWarning')
+})
+
 test('a worker that is paused beyond its lease is refused, and ends its pass', async () => {
   const cluster = await startCluster()
   const [worker, receiver] = await Promise.all([cluster.start('worker'), cluster.start('receiver')])
@@ -178,6 +206,22 @@ test('a worker that is paused beyond its lease is refused, and ends its pass', a
   expect(cluster.effects().filter((effect) => effect === 'evt_1 third')).toHaveLength(1)
   const store = await cluster.open()
   expect(await store.findRun(String(run))).toMatchObject({ status: 'completed', output: '"evt_1"' })
+})
+
+test('a network that swallows everything costs no delivery and no run', async () => {
+  const network = await Network.open(server.port)
+  const cluster = await startCluster(network.port)
+  const app = await cluster.start('all')
+  const events = nameEvents(10)
+  await deliver(app, 'evt_0')
+  network.swallow()
+  const others = Promise.all(events.slice(1).map((id) => deliver(app, id)))
+  expect(await askReady(app)).toMatchObject({ status: 503, writable: expect.stringContaining('does not answer') })
+  network.heal()
+  await others
+  const store = await cluster.open()
+  await cluster.completed(store, events.length)
+  expect(cluster.effects().toSorted()).toEqual(effectsOf(events))
 })
 
 test('a server without connections for all of them is shared, and said to be full', async () => {

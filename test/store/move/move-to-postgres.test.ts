@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
@@ -217,4 +220,41 @@ test('every table of PostgreSQL is moved, or is named as one that is not', async
        AND relkind IN ('r', 'p') AND NOT relispartition`,
   )
   expect(Object.keys(rows).concat(LEFT_OUT).sort()).toEqual(tables.map(({ name }) => name).sort())
+})
+
+/** Kills before the last call, at moments that follow one another. */
+const KILLS = 8
+
+test('a move that is killed again and again loses nothing and doubles nothing', async () => {
+  const store = openTestStore()
+  for (let n = 0; n < 400; n++) void queueRun(store, `evt_${n}`)
+  await queueRun(store, 'evt_last')
+  await store.close()
+  const file = join(store.folder, 'upshot.db')
+  const place = makeSchema()
+  const main = join(import.meta.dirname, 'move-main.ts')
+  const args = [main, file, place.url, place.schema, testVaultKey.toString('hex')]
+  const begin = async () => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = once(child, 'exit')
+    await once(child.stdout, 'data')
+    return { child, ended, begunAt: performance.now() }
+  }
+  const whole = await begin()
+  await wait(1)
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { child, ended } = kill === 0 ? whole : await begin()
+    await wait(kill * 40 + Math.random() * 40)
+    child.kill('SIGKILL')
+    await ended
+  }
+  const last = await begin()
+  expect((await last.ended)[0]).toBe(0)
+  const target = await openTarget(place)
+  expect(await target.countOpenRuns(NOW)).toMatchObject({ pending: 401 })
+  const { rows } = await query(
+    place,
+    'SELECT (SELECT count(*) FROM event)::int AS events, (SELECT count(*) FROM run)::int AS runs',
+  )
+  expect(rows).toEqual([{ events: 401, runs: 401 }])
 })

@@ -22,17 +22,20 @@ const owed = new Set<Query>()
  * asks for nothing.
  */
 function askAgain(client: QueryClient): void {
-  if (document.hidden) return
-  const ask = (queries: readonly Query[]) => client.invalidateQueries({ predicate: (query) => queries.includes(query) })
+  const ask = (queries: readonly Query[]) => {
+    if (!document.hidden) void client.invalidateQueries({ predicate: (query) => queries.includes(query) })
+  }
   const followed = client.getQueryCache().findAll({ predicate: ({ meta }) => meta !== STILL })
   const { idle = [], busy = [] } = Object.groupBy(followed, ({ state }) =>
     state.fetchStatus === 'idle' ? 'idle' : 'busy',
   )
-  void ask(idle)
+  ask(idle)
   for (const query of busy.filter((each) => !owed.has(each))) {
     owed.add(query)
     query.promise?.then(
-      () => void (owed.delete(query) && ask([query])),
+      () => {
+        if (owed.delete(query)) ask([query])
+      },
       () => void owed.delete(query),
     )
   }

@@ -67,7 +67,10 @@ export class WaitTable extends JoinedTable<WaitTables> {
       'SELECT event_seq FROM wait WHERE run_id = ? AND key = ?',
     ),
     findWatched: this.db.pluck<[string], number>(`SELECT since_seq FROM wait WHERE run_id = ? AND key = '#watched'`),
-    resolve: this.db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
+    // An earlier event of the batch may have resolved it.
+    resolve: this.db.prepare(
+      'UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ? AND is_resolved = 0',
+    ),
     // Index: wait_child.
     resolveParent: this.db.pluck<[string], string>(
       'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
@@ -226,15 +229,13 @@ export class WaitTable extends JoinedTable<WaitTables> {
   /** Saves the keys of a batch, wakes and cancels the runs for them, and advances the cursors. */
   async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
     const unmoved = await this.parts.cursors.listUnmoved(batch)
-    const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))
     const result: MatchResult = { woken: 0, canceled: [] }
     let left = MAX_RESOLVED
     let to = batch.to
-    for (const key of batch.keys) {
-      const cursor = cursors.get(key.cursor)
-      if (!cursor || !unmoved.has(key.cursor) || key.seq > to) continue
+    for (const { key, found } of await this.#findMatches(batch, unmoved)) {
+      if (key.seq > to) continue
       await this.parts.cursors.addKey(key)
-      left -= await this.#resolveWaits(cursor, key, { limit: left, now, result })
+      left -= await this.#resolveWaits(found, key, { limit: left, now, result })
       // The next batch begins with this event again and resolves the remaining waits.
       if (left <= 0) to = key.seq - 1
     }
@@ -242,25 +243,34 @@ export class WaitTable extends JoinedTable<WaitTables> {
     return result
   }
 
+  /** Finds the waits for all keys, and locks their runs in one order before any is woken. */
+  async #findMatches({ cursors, keys }: MatchBatch, unmoved: ReadonlySet<number>) {
+    const matches: { key: EventKey; found: FoundWait[] }[] = []
+    let room = MAX_RESOLVED
+    for (const key of keys) {
+      const cursor = cursors.find(({ id }) => id === key.cursor)
+      if (!cursor || !unmoved.has(cursor.id) || room === 0) continue
+      const { account, value, seq } = key
+      const stream = this.parts.events.streamOf(account)
+      const { type, name } = cursor
+      const found = await this.#waits.findMatching.all(type, name, stream, account, value, seq, room)
+      matches.push({ key, found })
+      room -= found.length
+    }
+    const waits = matches.flatMap(({ found }) => found)
+    const runs = waits.map(({ runId }) => runId)
+    if (waits.some(({ isCancel }) => isCancel === 1)) await this.parts.runs.lockOutside(runs)
+    else await this.parts.runs.lockAll(runs)
+    return matches
+  }
+
   /** Resolves the waits for an event; returns how many, with all runs that it canceled. */
   async #resolveWaits(
-    { type, name }: { type: string; name: string },
-    { account, value, seq, event }: EventKey,
+    found: readonly FoundWait[],
+    { seq, event }: EventKey,
     { limit, now, result }: { limit: number; now: number; result: MatchResult },
   ): Promise<number> {
     let done = 0
-    const found = await this.#waits.findMatching.all(
-      type,
-      name,
-      this.parts.events.streamOf(account),
-      account,
-      value,
-      seq,
-      limit,
-    )
-    const runs = found.map(({ runId }) => runId)
-    if (found.some(({ isCancel }) => isCancel === 1)) await this.parts.runs.lockOutside(runs)
-    else await this.parts.runs.lockAll(runs)
     for (const wait of found) {
       if (done >= limit) break
       done += 1

@@ -1,6 +1,9 @@
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
+import type { Lease } from '../../../../src/core/runs/lease.ts'
+import type { EventWait } from '../../../../src/core/runs/wait.ts'
+import type { Store } from '../../../../src/core/store/store.ts'
 import { arrive, askAdmission, concurrency, singleton } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import {
@@ -28,6 +31,13 @@ async function expectOrder(session: pg.Client, first: string, second: string, ca
   const held = session.query(`${second} FOR UPDATE NOWAIT`)
   await held.finally(() => session.query('ROLLBACK'))
   await done
+}
+
+/** A run that an event cancels. */
+async function watchingRun(store: Store, part: Partial<EventWait> = {}): Promise<Lease> {
+  const lease = await claimLease(store, `evt_of_${Math.random()}`)
+  await store.watchRun(lease, [{ ...WAIT, ...part }], NOW)
+  return lease
 }
 
 const rowOf = (runId: string) => `SELECT 1 FROM work WHERE run_id = '${runId}'`
@@ -142,6 +152,17 @@ test('an event that cancels a run has the run that waits for it before its row',
   const seq = await addEvent(one, 'evt_moved')
   await expectOrder(session, rowOf(parent.runId), rowOf(child.runId), () => match(one, { [seq]: 'fil_1' }))
   expect(await one.findRun(child.runId)).toMatchObject({ status: 'canceled' })
+})
+
+test.each([
+  ['wake', waitingRun],
+  ['cancel', watchingRun],
+])('the events of a batch have all the runs that they %s in the order of ids', async (_what, make) => {
+  const { one, session } = await openTwo()
+  const [first, second] = [await make(one), await make(one, { value: 'fil_2' })]
+  const [before, after] = [await addEvent(one, 'evt_before'), await addEvent(one, 'evt_after')]
+  const matched = () => match(one, { [before]: 'fil_2', [after]: 'fil_1' })
+  await expectOrder(session, rowOf(first.runId), rowOf(second.runId), matched)
 })
 
 test('a run that is canceled as it begins to watch has the run that waits for it before its row', async () => {

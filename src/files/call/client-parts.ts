@@ -1,17 +1,20 @@
 import type { Clock } from '../../core/time.ts'
 import { KeptHashes } from '../disk/part-hash.ts'
 import { Limiter } from '../limit/limiter.ts'
-import { memoryLimiterStore } from '../limit/limiter-store.ts'
+import { memoryLimiterStore, type Priority } from '../limit/limiter-store.ts'
 import type { FilesLogLine } from '../log-line.ts'
 import type { Secret } from '../secret.ts'
 import { KeyRing } from './key-ring.ts'
 import { type ClientSettings, type FilesClientOptions, resolveSettings } from './options.ts'
+import { RequestPlaces } from './request-places.ts'
 
 export interface ClientParts {
   settings: ClientSettings
   keys: KeyRing
   /** The limiter of a key: the service counts requests per key. */
   limiterOf: (key: Secret) => Limiter
+  /** Those of each priority: a request that goes first does not wait behind others. */
+  places: Record<Priority, RequestPlaces>
   quota: RetryQuota
   /** Hashes of the parts that interrupted downloads left. */
   partHashes: KeptHashes
@@ -39,6 +42,7 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
       limiters.set(key, limiter)
       return limiter
     },
+    places: { interactive: new RequestPlaces(), workflow: new RequestPlaces(), background: new RequestPlaces() },
     quota: new RetryQuota(clock, settings.retry.quota),
     partHashes: new KeptHashes(),
     log,

@@ -18,7 +18,7 @@ export async function sendRequest(parts: ClientParts, call: Call, request: ApiRe
   let waitedMs = 0
   let unreadable = 0
   for (let tries = 1; ; ) {
-    const tried = await tryOnce(parts, call, { request, key, waitedMs })
+    const tried = await inPlace(parts, call, { request, key, waitedMs })
     if (!(tried instanceof FilesError)) return tried
     if (tried instanceof AuthenticationError) {
       const next = await inTime(parts, call, parts.keys.replace(key, factsOf(call)))
@@ -37,15 +37,31 @@ export async function sendRequest(parts: ClientParts, call: Call, request: ApiRe
   }
 }
 
+interface Try {
+  request: ApiRequest
+  key: Secret
+  waitedMs: number
+}
+
+/** The wait for a place is not of the call's time. */
+function inPlace(parts: ClientParts, call: Call, given: Try): Promise<Reply | FilesError> {
+  const { clock } = parts.settings
+  const askedAt = clock.now()
+  return parts.places[priorityOf(call, given.request)].run(call.signal, () => {
+    call.deadlineAt += Math.max(0, clock.now() - askedAt)
+    return tryOnce(parts, call, given)
+  })
+}
+
+function priorityOf(call: Call, { priority = call.priority }: ApiRequest): Priority {
+  return priority
+}
+
 /** Waits for the limit, then sends the request once. A failure is returned, not thrown. */
-async function tryOnce(
-  parts: ClientParts,
-  call: Call,
-  { request, key, waitedMs }: { request: ApiRequest; key: Secret; waitedMs: number },
-): Promise<Reply | FilesError> {
+async function tryOnce(parts: ClientParts, call: Call, { request, key, waitedMs }: Try): Promise<Reply | FilesError> {
   const { clock } = parts.settings
   const queuedAt = clock.now()
-  const { isProbe } = await enterLimiter(parts, call, { key, priority: request.priority ?? call.priority })
+  const { isProbe } = await enterLimiter(parts, call, { key, priority: priorityOf(call, request) })
   try {
     if (request.beforeSend) await unlessAborted(call.signal, request.beforeSend())
   } catch (error) {

@@ -1,0 +1,47 @@
+/** Requests of one priority that are under way at once. Each has a connection of its own. */
+export const MAX_AT_ONCE = 128
+
+/**
+ * Has the next request wait until another one has ended. A list of thousands would else open as
+ * many connections at once, and get none of them in time.
+ */
+export class RequestPlaces {
+  #free = MAX_AT_ONCE
+  readonly #waiting = new Set<() => void>()
+
+  /** Sends in the order of asking. Rejects with the signal's reason where that comes first. */
+  async run<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1
+    else await this.#wait(signal)
+    try {
+      return await send()
+    } finally {
+      this.#leave()
+    }
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const giveUp = () => {
+      this.#waiting.delete(resolve)
+      reject(signal.reason)
+    }
+    signal.throwIfAborted()
+    this.#waiting.add(resolve)
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  #leave(): void {
+    const [next] = this.#waiting
+    if (next === undefined) this.#free += 1
+    else {
+      this.#waiting.delete(next)
+      next()
+    }
+  }
+}

@@ -7,6 +7,7 @@ type FaultReason =
   | 'read_only'
   | 'corrupt'
   | 'unreadable'
+  | 'unwritable'
   | 'closed'
   | 'gone'
   | 'log_gone'
@@ -30,6 +31,10 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
   corrupt: { what: 'is damaged', advice: RESTORE },
   closed: { what: 'cannot be opened', advice: OPEN },
   unreadable: { what: 'cannot be read or written', advice: `Look at the disk and its log. ${RESTORE}` },
+  unwritable: {
+    what: 'cannot be written',
+    advice: 'Raise the quota of the disk or the limit of file sizes ("ulimit -f"), or look at the disk and its log.',
+  },
   gone: {
     what: 'is gone: it was deleted or moved while the app runs',
     advice: 'Move it back, or stop the app, restore a backup, and start again.',
@@ -63,6 +68,7 @@ const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_(READONLY|PERM|AUTH)/, 'read_only'],
   [/^SQLITE_(CORRUPT|NOTADB)/, 'corrupt'],
   [/^SQLITE_CANTOPEN/, 'closed'],
+  [/^SQLITE_IOERR_WRITE/, 'unwritable'],
   [/^SQLITE_IOERR/, 'unreadable'],
 ]
 

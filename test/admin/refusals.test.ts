@@ -68,7 +68,10 @@ test('an account is added once, changed where it is there, and never under the n
   expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 200 })
   expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 409 })
   expect(await send('PUT', '/accounts/second', { plan: 'pro', isNew: false })).toMatchObject({ status: 200 })
-  expect(await send('PUT', '/accounts/default', account)).toMatchObject({ status: 400 })
+  for (const change of [account, { plan: 'pro', isNew: false }]) {
+    const refused = await send('PUT', '/accounts/default', change)
+    expect(refused).toMatchObject({ status: 400, detail: expect.stringContaining('set by the environment') })
+  }
 })
 
 test('a restart that does not fit is refused as a restart, and a pause of no schedule is not found', async () => {

@@ -216,9 +216,9 @@ const LABELS = {
   refusals: 'refused deliveries',
   deliveries: 'rows of the delivery ledger',
   payloads: 'bodies of events',
-  audit: 'rows of the audit log',
+  audit: 'rows of the audit log, with operations on many runs that are over',
   effects: 'rows of the effect ledger',
-  files: 'files that are gone, and what events told of judged ones',
+  files: 'files that are gone, with findings of lost events, and what events told of judged ones',
 } as const satisfies Record<PruneKind, string>
 
 const DAY_MS = 86_400_000

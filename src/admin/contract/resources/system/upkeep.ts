@@ -93,7 +93,12 @@ export const UPKEEP_ROUTES = defineRoutes({
       items: z.array(
         z.object({
           kind: z.enum(PRUNE_KINDS).describe('One that is not kept for ever.'),
-          rows: z.int().describe('Runs, deliveries, bodies or rows that would go; 100,001 at most.'),
+          rows: z
+            .int()
+            .describe(
+              'Runs, deliveries, bodies or rows that would go; 100,001 at most. Operations on many runs go with ' +
+                '`audit`, and findings of lost events with `files`: they are not counted.',
+            ),
           isComplete: z.boolean().describe('False: the count ended at its limit, and more may go.'),
           bytes: z.number().nullable().describe('Size of the bodies among them; null for other kinds.'),
           weeks: z

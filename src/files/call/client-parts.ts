@@ -1,3 +1,4 @@
+import type { StorageName } from '../../core/service/storage.ts'
 import type { Clock } from '../../core/time.ts'
 import { KeptHashes } from '../disk/part-hash.ts'
 import { Limiter } from '../limit/limiter.ts'
@@ -13,8 +14,8 @@ export interface ClientParts {
   keys: KeyRing
   /** The limiter of a key: the service counts requests per key. */
   limiterOf: (key: Secret) => Limiter
-  /** Those of each priority: a request that goes first does not wait behind others. */
-  places: Record<Priority, RequestPlaces>
+  /** The places at a storage: one that does not answer keeps none of another, or of a person. */
+  placesAt: (storage: StorageName, priority: Priority) => RequestPlaces
   quota: RetryQuota
   /** Hashes of the parts that interrupted downloads left. */
   partHashes: KeptHashes
@@ -30,6 +31,7 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
   const sources = options.fallbackKey === undefined ? [options.apiKey] : [options.apiKey, options.fallbackKey]
   const store = options.limiter ?? memoryLimiterStore()
   const limiters = new Map<string, Limiter>()
+  const places = new Map<string, RequestPlaces>()
   const log = options.log ?? (() => {})
   const onFallback = () =>
     log({ kind: 'warning', message: 'The service refused the API key; the fallback key is used. Make it the API key.' })
@@ -42,7 +44,12 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
       limiters.set(key, limiter)
       return limiter
     },
-    places: { interactive: new RequestPlaces(), workflow: new RequestPlaces(), background: new RequestPlaces() },
+    placesAt: (storage, priority) => {
+      const line = `${storage} ${priority}`
+      const found = places.get(line) ?? new RequestPlaces()
+      places.set(line, found)
+      return found
+    },
     quota: new RetryQuota(clock, settings.retry.quota),
     partHashes: new KeptHashes(),
     log,

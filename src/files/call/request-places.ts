@@ -1,4 +1,4 @@
-/** Requests of one priority that are under way at once. Each has a connection of its own. */
+/** Requests to a storage that are under way at once. Each has a connection of its own. */
 export const MAX_AT_ONCE = 128
 
 /**

@@ -47,7 +47,8 @@ interface Try {
 function inPlace(parts: ClientParts, call: Call, given: Try): Promise<Reply | FilesError> {
   const { clock } = parts.settings
   const askedAt = clock.now()
-  return parts.places[priorityOf(call, given.request)].run(call.signal, () => {
+  const places = parts.placesAt(call.service, priorityOf(call, given.request))
+  return places.run(call.signal, () => {
     call.deadlineAt += Math.max(0, clock.now() - askedAt)
     return tryOnce(parts, call, given)
   })

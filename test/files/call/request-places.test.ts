@@ -36,7 +36,7 @@ test('of a thousand calls a bounded number is under way at once, and their wait 
   expect([most(), count()]).toEqual([MAX_AT_ONCE, 0])
 })
 
-test('a call of a person does not wait behind those of workflows, and one that is aborted leaves the line', async ({
+test('a call of a person, or to another storage, waits behind none, and an aborted one leaves the line', async ({
   server,
 }) => {
   const { hold, release } = holdAll()
@@ -48,13 +48,14 @@ test('a call of a person does not wait behind those of workflows, and one that i
   const aborted = errorOf(files.get({ service: 'storage_a', id: 'fil_left' }, { signal: left.signal }))
   const last = files.get({ service: 'storage_a', id: 'fil_last' })
   const asked = files.get({ service: 'storage_a', id: 'fil_asked' }, { priority: 'interactive' })
-  await server.received(MAX_AT_ONCE + 1)
-  expect(server.seen.at(-1)?.path).toContain('fil_asked')
+  const elsewhere = files.get({ service: 'storage_b', id: 'fil_elsewhere' })
+  await server.received(MAX_AT_ONCE + 2)
+  expect(server.seen.slice(-2).map(({ path }) => path.split('/').at(-1))).toEqual(['fil_asked', 'fil_elsewhere'])
   left.abort()
   expect(await aborted).toBeInstanceOf(AbortedError)
   release()
-  await server.received(MAX_AT_ONCE + 2)
+  await server.received(MAX_AT_ONCE + 3)
   expect(server.seen.at(-1)?.path).toContain('fil_last')
-  for (let n = 0; n < MAX_AT_ONCE + 1; n++) release()
-  expect(await Promise.all([...first, last, asked])).toHaveLength(MAX_AT_ONCE + 2)
+  for (let n = 0; n < MAX_AT_ONCE + 2; n++) release()
+  expect(await Promise.all([...first, last, asked, elsewhere])).toHaveLength(MAX_AT_ONCE + 3)
 })

@@ -80,15 +80,6 @@ export class RunTable extends JoinedTable<{
     listParents: this.db.pluck<[string[]], string>(
       `SELECT run_id FROM wait WHERE ${this.db.sql.isOneOf('child_run', 'text')}`,
     ),
-    // Index: run_invoked and primary keys, once per level.
-    listBelow: this.db.pluck<[string[], number], string>(
-      `WITH RECURSIVE below (id) AS (
-         SELECT id FROM run WHERE ${this.db.sql.isOneOf('parent_run', 'text')} AND outlives = 0
-           AND EXISTS (SELECT 1 FROM work WHERE run_id = run.id)
-         UNION ALL SELECT run.id FROM below JOIN run ON parent_run = below.id
-           WHERE outlives = 0 AND EXISTS (SELECT 1 FROM work WHERE run_id = run.id))
-       SELECT id FROM below LIMIT ?`,
-    ),
     isResolved: this.db.pluck<[string, string[]], number>(
       `SELECT 1 FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
     ),
@@ -261,11 +252,6 @@ export class RunTable extends JoinedTable<{
     const parents = await this.#lockAround(runIds)
     await this.#sql.lockOutside.all([...parents, ...runIds])
     await this.parts.gates.lockGatesOf(...runIds)
-  }
-
-  /** The same for what runs have invoked and may not outlive them, at any depth, up to `limit`. */
-  async lockBelow(runIds: readonly string[], limit: number): Promise<void> {
-    if (this.#hasRowLocks) await this.lockOutside(await this.#sql.listBelow.all([...runIds], limit))
   }
 
   /** Locks the ticks of their schedules, then the runs and those that wait for their ends. */

@@ -205,8 +205,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
 
   async #cancelBelow(parents: Closing[], now: number): Promise<string[]> {
     const canceled: string[] = []
-    const above = parents.map(({ runId }) => runId)
-    await this.parts.runs.lockBelow(above, MAX_CLOSED)
     for (let parent = parents.pop(); parent; parent = parents.pop()) {
       const { reason } = parent
       const room = MAX_CLOSED - canceled.length

@@ -214,17 +214,6 @@ test('a run that is canceled has the rows of its children before the gates of th
   expect(await one.findRun('run_z2')).toMatchObject({ status: 'canceled' })
 })
 
-test('a run that is canceled has the rows of all below it in the order of ids, and not level by level', async () => {
-  const { one, session } = await openTwo()
-  const parent = await claimLease(one)
-  await invoke(one, parent, { run: 'run_z1' }, 'first')
-  const child = await claimNext(one)
-  await invoke(one, child.lease, { run: 'run_z2' })
-  await invoke(one, parent, { run: 'run_z3' }, 'second')
-  const cancel = () => one.cancelRun(parent.runId, 'by hand', NOW)
-  await expectOrder(session, rowOf('run_z2'), rowOf('run_z3'), cancel)
-})
-
 test('a run that starts too late has the run that waits for it before its row', async () => {
   const { one, session } = await openTwo()
   const parent = await claimLease(one)

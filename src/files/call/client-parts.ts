@@ -7,15 +7,15 @@ import type { FilesLogLine } from '../log-line.ts'
 import type { Secret } from '../secret.ts'
 import { KeyRing } from './key-ring.ts'
 import { type ClientSettings, type FilesClientOptions, resolveSettings } from './options.ts'
-import { RequestPlaces } from './request-places.ts'
+import { Semaphore } from './semaphore.ts'
 
 export interface ClientParts {
   settings: ClientSettings
   keys: KeyRing
   /** The limiter of a key: the service counts requests per key. */
   limiterOf: (key: Secret) => Limiter
-  /** The places at a storage: one that does not answer keeps none of another, or of a person. */
-  placesAt: (storage: StorageName, priority: Priority) => RequestPlaces
+  /** One for each, so that a storage that does not answer holds up no other, and no person. */
+  semaphoreOf: (storage: StorageName, priority: Priority) => Semaphore
   quota: RetryQuota
   /** Hashes of the parts that interrupted downloads left. */
   partHashes: KeptHashes
@@ -31,7 +31,7 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
   const sources = options.fallbackKey === undefined ? [options.apiKey] : [options.apiKey, options.fallbackKey]
   const store = options.limiter ?? memoryLimiterStore()
   const limiters = new Map<string, Limiter>()
-  const places = new Map<string, RequestPlaces>()
+  const semaphores = new Map<string, Semaphore>()
   const log = options.log ?? (() => {})
   const onFallback = () =>
     log({ kind: 'warning', message: 'The service refused the API key; the fallback key is used. Make it the API key.' })
@@ -44,11 +44,11 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
       limiters.set(key, limiter)
       return limiter
     },
-    placesAt: (storage, priority) => {
-      const line = `${storage} ${priority}`
-      const found = places.get(line) ?? new RequestPlaces()
-      places.set(line, found)
-      return found
+    semaphoreOf: (storage, priority) => {
+      const key = `${storage} ${priority}`
+      const semaphore = semaphores.get(key) ?? new Semaphore()
+      semaphores.set(key, semaphore)
+      return semaphore
     },
     quota: new RetryQuota(clock, settings.retry.quota),
     partHashes: new KeptHashes(),

@@ -13,12 +13,13 @@ const MAX_NEW_KEYS = 2
 
 /** Sends a request until it is answered or must not be sent again. `call` has every attempt. */
 export async function sendRequest(parts: ClientParts, call: Call, request: ApiRequest): Promise<Reply> {
+  const priority = request.priority ?? call.priority
   let key = parts.keys.current ?? (await inTime(parts, call, parts.keys.take(factsOf(call))))
   let newKeys = 0
   let waitedMs = 0
   let unreadable = 0
   for (let tries = 1; ; ) {
-    const tried = await inPlace(parts, call, { request, key, waitedMs })
+    const tried = await tryInTurn(parts, call, { request, key, priority, waitedMs })
     if (!(tried instanceof FilesError)) return tried
     if (tried instanceof AuthenticationError) {
       const next = await inTime(parts, call, parts.keys.replace(key, factsOf(call)))
@@ -40,29 +41,26 @@ export async function sendRequest(parts: ClientParts, call: Call, request: ApiRe
 interface Try {
   request: ApiRequest
   key: Secret
+  priority: Priority
   waitedMs: number
 }
 
-/** The wait for a place is not of the call's time. */
-function inPlace(parts: ClientParts, call: Call, given: Try): Promise<Reply | FilesError> {
+/** The time of the call stands still while others are in flight. */
+function tryInTurn(parts: ClientParts, call: Call, given: Try): Promise<Reply | FilesError> {
   const { clock } = parts.settings
   const askedAt = clock.now()
-  const places = parts.placesAt(call.service, priorityOf(call, given.request))
-  return places.run(call.signal, () => {
+  return parts.semaphoreOf(call.service, given.priority).run(call.signal, () => {
     call.deadlineAt += Math.max(0, clock.now() - askedAt)
     return tryOnce(parts, call, given)
   })
 }
 
-function priorityOf(call: Call, { priority = call.priority }: ApiRequest): Priority {
-  return priority
-}
-
 /** Waits for the limit, then sends the request once. A failure is returned, not thrown. */
-async function tryOnce(parts: ClientParts, call: Call, { request, key, waitedMs }: Try): Promise<Reply | FilesError> {
+async function tryOnce(parts: ClientParts, call: Call, given: Try): Promise<Reply | FilesError> {
+  const { request, key, priority, waitedMs } = given
   const { clock } = parts.settings
   const queuedAt = clock.now()
-  const { isProbe } = await enterLimiter(parts, call, { key, priority: priorityOf(call, request) })
+  const { isProbe } = await enterLimiter(parts, call, { key, priority })
   try {
     if (request.beforeSend) await unlessAborted(call.signal, request.beforeSend())
   } catch (error) {

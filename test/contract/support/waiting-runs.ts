@@ -1,9 +1,23 @@
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { EventKey } from '../../../src/core/runs/matching.ts'
-import type { EventWait, Invocation } from '../../../src/core/runs/wait.ts'
+import type { EventWait, Invocation, Question } from '../../../src/core/runs/wait.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { checkpoint, eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { claimNext } from './claim-next.ts'
+
+/** The question of a step that waits for people. */
+export const QUESTION: Question = {
+  workflow: 'follow-up',
+  account: 'default',
+  ask: 'Go on?',
+  show: null,
+  answer: null,
+  needs: 1,
+  role: null,
+  openedAt: 0,
+  expiresAt: 0,
+  effects: [],
+}
 
 export const WAIT: EventWait = {
   account: 'default',

@@ -14,7 +14,7 @@ import {
   throttle,
 } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
-import { claimLease } from '../../contract/support/waiting-runs.ts'
+import { claimLease, QUESTION } from '../../contract/support/waiting-runs.ts'
 import { wordOf } from '../../contract/support/word-of.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
@@ -179,18 +179,7 @@ test('a run that replaces another waits for the end of that one before it takes 
 
 test('a yes that comes while its step gives up is refused as too late', async () => {
   const { one, session } = await openTwo()
-  const approve = {
-    workflow: 'follow-up',
-    account: 'default',
-    ask: 'Go on?',
-    show: null,
-    answer: null,
-    needs: 1,
-    role: null,
-    effects: [],
-    openedAt: NOW,
-    expiresAt: NOW + 1,
-  }
+  const approve = { ...QUESTION, openedAt: NOW, expiresAt: NOW + 1 }
   const lease = await claimLease(one)
   const open = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
   await one.saveCheckpoint(lease, checkpoint('ask', open), undefined, { approve })

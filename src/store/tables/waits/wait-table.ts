@@ -245,10 +245,11 @@ export class WaitTable extends JoinedTable<WaitTables> {
 
   /** Finds the waits for all keys, and locks their runs in one order before any is woken. */
   async #findMatches({ cursors, keys }: MatchBatch, unmoved: ReadonlySet<number>) {
+    const byId = new Map(cursors.map((cursor) => [cursor.id, cursor]))
     const matches: { key: EventKey; found: FoundWait[] }[] = []
     let room = MAX_RESOLVED
     for (const key of keys) {
-      const cursor = cursors.find(({ id }) => id === key.cursor)
+      const cursor = byId.get(key.cursor)
       if (!cursor || !unmoved.has(cursor.id) || room === 0) continue
       const { account, value, seq } = key
       const stream = this.parts.events.streamOf(account)

@@ -3,13 +3,14 @@ import { checkGuard, checkSafety } from '../../../../src/cli/commands/doctor/che
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import type { Config } from '../../../../src/project/config/load-config.ts'
+import { QUESTION } from '../../../contract/support/waiting-runs.ts'
 import { checkpoint } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { testConfig } from '../../../support/test-config.ts'
 import { RULE } from '../../../watch/alerts/support/open-alerts.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openTestProject } from '../../support/test-project.ts'
-import { holdDeletes, QUESTION } from '../safety/support/hold-deletes.ts'
+import { holdDeletes } from '../safety/support/hold-deletes.ts'
 
 const DAY = 86_400_000
 const rule = { ...RULE, when: 'approval.asked' } as const

@@ -4,11 +4,12 @@ import { expect, test } from 'vitest'
 import { requireHash } from '../../../../src/cli/commands/safety/approvals/decide.ts'
 import type { Approval } from '../../../../src/core/safety/approval.ts'
 import type { Environment } from '../../../../src/project/config/environment.ts'
+import { QUESTION } from '../../../contract/support/waiting-runs.ts'
 import { checkpoint } from '../../../support/fixtures.ts'
 import { openTerminal } from '../../support/fake-terminal.ts'
 import { runHere } from '../../support/run-here.ts'
 import { beginRun, openTestProject } from '../../support/test-project.ts'
-import { askDelete, holdDeletes, QUESTION } from './support/hold-deletes.ts'
+import { askDelete, holdDeletes } from './support/hold-deletes.ts'
 
 const DAY = 86_400_000
 

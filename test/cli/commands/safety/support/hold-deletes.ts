@@ -1,22 +1,8 @@
 import type { Lease } from '../../../../../src/core/runs/lease.ts'
-import type { Question } from '../../../../../src/core/runs/wait.ts'
 import type { Store } from '../../../../../src/core/store/store.ts'
 import { beginDelete, NONE } from '../../../../contract/support/begin-delete.ts'
 import { checkpoint } from '../../../../support/fixtures.ts'
 import { beginRun } from '../../../support/test-project.ts'
-
-export const QUESTION: Question = {
-  workflow: 'follow-up',
-  account: 'default',
-  ask: 'Go on?',
-  show: null,
-  answer: null,
-  needs: 1,
-  role: null,
-  openedAt: 0,
-  expiresAt: 0,
-  effects: [],
-}
 
 /** Asks for a delete that is held, unless it is approved. */
 export function askDelete(store: Store, lease: Lease, key: string, now = Date.now()) {

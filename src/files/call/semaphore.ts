@@ -1,12 +1,12 @@
-/** Requests to a storage that are under way at once. Each has a connection of its own. */
-export const MAX_AT_ONCE = 128
+/** Requests to a storage that are in flight at once. Each has a connection of its own. */
+export const MAX_IN_FLIGHT = 128
 
 /**
- * Has the next request wait until another one has ended. A list of thousands would else open as
- * many connections at once, and get none of them in time.
+ * Holds a request back while so many others are in flight. The calls of a long list would open
+ * thousands of connections at once. Most of those would not be there in time.
  */
-export class RequestPlaces {
-  #free = MAX_AT_ONCE
+export class Semaphore {
+  #free = MAX_IN_FLIGHT
   readonly #waiting = new Set<() => void>()
 
   /** Sends in the order of asking. Rejects with the signal's reason where that comes first. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
-import { MAX_AT_ONCE } from '../../../src/files/call/request-places.ts'
+import { MAX_IN_FLIGHT } from '../../../src/files/call/semaphore.ts'
 import { AbortedError } from '../../../src/files/index.ts'
 import { entry } from '../support/entries.ts'
 import { ok, type Reply, test } from '../support/scripted-server.ts'
@@ -28,12 +28,12 @@ test('of a thousand calls a bounded number is under way at once, and their wait 
   const { files, clock } = testClient({ baseUrl: server.baseUrl, timeouts: { attempt: '10m', total: '10s' } })
   const calls = getAll(files, 1_000)
   for (let answered = 0; answered < 1_000; answered++) {
-    await server.received(Math.min(1_000, MAX_AT_ONCE + answered))
+    await server.received(Math.min(1_000, MAX_IN_FLIGHT + answered))
     if (answered % 100 === 0 && answered < 500) clock.advance('4s')
     release()
   }
   expect(await Promise.all(calls)).toHaveLength(1_000)
-  expect([most(), count()]).toEqual([MAX_AT_ONCE, 0])
+  expect([most(), count()]).toEqual([MAX_IN_FLIGHT, 0])
 })
 
 test('a call of a person, or to another storage, waits behind none, and an aborted one leaves the line', async ({
@@ -42,20 +42,20 @@ test('a call of a person, or to another storage, waits behind none, and an abort
   const { hold, release } = holdAll()
   server.otherwise(hold)
   const { files } = testClient({ baseUrl: server.baseUrl })
-  const first = getAll(files, MAX_AT_ONCE)
-  await server.received(MAX_AT_ONCE)
+  const first = getAll(files, MAX_IN_FLIGHT)
+  await server.received(MAX_IN_FLIGHT)
   const left = new AbortController()
   const aborted = errorOf(files.get({ service: 'storage_a', id: 'fil_left' }, { signal: left.signal }))
   const last = files.get({ service: 'storage_a', id: 'fil_last' })
   const asked = files.get({ service: 'storage_a', id: 'fil_asked' }, { priority: 'interactive' })
   const elsewhere = files.get({ service: 'storage_b', id: 'fil_elsewhere' })
-  await server.received(MAX_AT_ONCE + 2)
+  await server.received(MAX_IN_FLIGHT + 2)
   expect(server.seen.slice(-2).map(({ path }) => path.split('/').at(-1))).toEqual(['fil_asked', 'fil_elsewhere'])
   left.abort()
   expect(await aborted).toBeInstanceOf(AbortedError)
   release()
-  await server.received(MAX_AT_ONCE + 3)
+  await server.received(MAX_IN_FLIGHT + 3)
   expect(server.seen.at(-1)?.path).toContain('fil_last')
-  for (let n = 0; n < MAX_AT_ONCE + 2; n++) release()
-  expect(await Promise.all([...first, last, asked, elsewhere])).toHaveLength(MAX_AT_ONCE + 3)
+  for (let n = 0; n < MAX_IN_FLIGHT + 2; n++) release()
+  expect(await Promise.all([...first, last, asked, elsewhere])).toHaveLength(MAX_IN_FLIGHT + 3)
 })

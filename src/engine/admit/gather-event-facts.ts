@@ -15,9 +15,11 @@ export interface EventFacts {
 }
 
 /**
- * A run that waits for a delete of ours checks it again after this long, or at its next attempt.
+ * A run that waits for a delete of ours looks again after this long, or at the next attempt. For an
+ * older event it is a share of the age: thousands of deletes may be under way.
  */
 const CHECK_AGAIN_MS = 1_000
+const SHARE_OF_AGE = 1 / 4
 
 /**
  * Gathers the facts, or parks the run where a delete of ours has to end first. The facts are the
@@ -39,8 +41,9 @@ export async function gatherEventFacts(
   const now = clock.now()
   const verdict = decideSelfCaused(cause.event, deletes, now)
   if (verdict !== 'open') return { isSelfCaused: verdict === 'yes', spellings }
+  const pauseMs = Math.max(CHECK_AGAIN_MS, Math.floor((now - cause.event.receivedAt) * SHARE_OF_AGE))
   const reason = `a delete of ${targets[0]} by a run is still under way; it decides whether this event is self-caused`
-  return { kind: 'parked', dueAt: Math.max(nextMoment(deletes), now + CHECK_AGAIN_MS), reason }
+  return { kind: 'parked', dueAt: Math.max(nextMoment(deletes), now + pauseMs), reason }
 }
 
 /** The targets that a delete step of this file may have: with our storage name or the service's. */

@@ -118,6 +118,20 @@ describeStores((test, open) => {
     expect(await store.skipSleep(id, NOW + 11)).toBeNull()
   })
 
+  test('a pause before the next attempt of a step is skipped like a sleep, and no other wait', async ({ store }) => {
+    const id = await queueRun(store)
+    const lease = await claimOne(store)
+    const open = { status: 'waiting', finishedAt: null, output: null } as const
+    const event = { ...checkpoint('event'), ...open, kind: 'wait', dueAt: NOW + 1_000 } as const
+    const failed = { ...checkpoint('copy'), ...open, error: { name: 'Error', message: 'full' }, dueAt: NOW + 9_000 }
+    await store.saveCheckpoint(lease, event)
+    await store.saveCheckpoint(lease, { ...failed, position: 1 })
+    await store.parkRun(lease, { dueAt: NOW + 1_000, reason: 'waits' })
+    expect(await store.skipSleep(id, NOW + 10)).toBe('copy')
+    expect(await store.listSteps(id)).toMatchObject([{ dueAt: NOW + 1_000 }, { dueAt: NOW + 10 }])
+    expect(await store.claimRuns('wrk_1', 10, NOW + 10)).toMatchObject([{ lease: { runId: id } }])
+  })
+
   test('a fork copies finished steps, takes an output by hand, and leaves its origin unchanged', async ({ store }) => {
     const { runId } = await failedRun(store)
     const before = [await store.findRun(runId), await store.listSteps(runId)]

@@ -139,14 +139,14 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
   }
 }
 
-/** Ends the sleep of a run. Throws `conflict` where it does not sleep. */
+/** Ends a sleep, or a pause before an attempt. Throws `conflict` where the run has neither. */
 async function skipSleep(
   { store }: ResourceParts,
   { params, body, caller, writes, now }: Call<'POST /runs/:id/resume'>,
 ) {
   const { id } = await requireRun(store, params.id)
   if (!body.isDryRun && (await writes.skipSleep(id, now)) === null) {
-    throw new UpshotError('conflict', `Run ${id} does not sleep.`, {
+    throw new UpshotError('conflict', `Run ${id} neither sleeps nor pauses before the next attempt of a step.`, {
       fix: `See its state with "upshot runs show ${id}".`,
     })
   }
@@ -157,11 +157,11 @@ async function skipSleep(
 function describeRefusal(operation: RunOperation, run: Run, now: number): UpshotError {
   const why = findObstacle(operation, run, now) ?? 'its state has changed meanwhile'
   const isLost = operation === 'retry' && findLostCause(run, now) !== null
-  const isAsleep = operation === 'resume' && run.reason?.startsWith('sleeps in step ')
+  const isAsleep = operation === 'resume' && /^(?:sleeps in|next attempt of) step /.test(run.reason ?? '')
   const fix = isLost
     ? suggestNewRun(run)
     : isAsleep
-      ? `End its sleep with "upshot runs resume ${run.id} --skip-sleep".`
+      ? `End its wait with "upshot runs resume ${run.id} --skip-sleep".`
       : `See its state with "upshot runs show ${run.id}".`
   const verb = operation === 'unresolve' ? 'take back the resolution of' : operation
   return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { fix })

@@ -276,7 +276,10 @@ export const RUN_ROUTES = defineRoutes({
     summary: 'Continues a run that waits for a person',
     body: {
       fromScratch: z.boolean().default(false).describe('Deletes its journal first: effects are repeated.'),
-      skipSleep: z.boolean().default(false).describe('Ends the sleep of a run, which needs no person.'),
+      skipSleep: z
+        .boolean()
+        .default(false)
+        .describe('Ends the sleep of a run, or the pause before the next attempt of a step.'),
       isDryRun,
     },
     answer: run,

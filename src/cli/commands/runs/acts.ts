@@ -44,7 +44,7 @@ export function resume(command: Command, cli: Cli): void {
     .addOption(
       new Option('--restart', 'discard all steps and start again; effects are repeated').conflicts('skipSleep'),
     )
-    .option('--skip-sleep', 'end the sleep of the named runs now; they need no person')
+    .option('--skip-sleep', 'end the sleep of the named runs now, or the pause before the next attempt of a step')
     .action((ids, { restart, skipSleep, ...options }) =>
       operateOnRuns(cli, skipSleep ? WAKE : restart ? RESTART : RESUME, { ids, options }),
     )

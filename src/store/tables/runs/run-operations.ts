@@ -58,13 +58,14 @@ export class RunOperations extends JoinedTable<OperationTables> {
        FROM step WHERE run_id = @source AND key = @key`,
     ),
   }
-  /** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
+  /** Statements that end a sleep, or a pause before an attempt, early. Index: primary keys. */
   readonly #sleeps = {
     next: this.db.pluck<
       [string, number],
       string
-    >(`SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
-         ORDER BY due_at, position LIMIT 1`),
+    >(`SELECT key FROM step WHERE run_id = ? AND status = 'waiting' AND due_at > ?
+         AND (kind = 'sleep' OR error IS NOT NULL) ORDER BY due_at, position LIMIT 1`),
+    // The fence rises, as for a retry.
     dueNow: this.db.prepare(
       `UPDATE work SET due_at = @now, fence = fence + 1
        WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
@@ -147,8 +148,8 @@ export class RunOperations extends JoinedTable<OperationTables> {
   }
 
   /**
-   * Ends the next sleep of a waiting run now, so that the run is due. Returns the step's key, or
-   * null where the run does not sleep.
+   * Makes a run due that sleeps, or pauses before an attempt of a step: the earliest wait ends now.
+   * Returns the step's key, or null where the run has neither.
    */
   async skipSleep(runId: string, now: number): Promise<string | null> {
     const key = await this.#sleeps.next.get(runId, now)

@@ -182,6 +182,9 @@ test('a person ends the sleep of a run that they name, with an audit row, and of
   expect(await hear('run.completed')).toMatchObject({ run })
   expect(await app.store.findRun(run)).toMatchObject({ output: '"rested"' })
   expect(await app.store.listActions({ limit: 5 })).toMatchObject([{ action: 'run.skip_sleep', target: run }])
-  expect(await resume(run)).toMatchObject({ exit: 1, json: { error: { message: `Run ${run} does not sleep.` } } })
+  expect(await resume(run)).toMatchObject({
+    exit: 1,
+    json: { error: { message: `Run ${run} neither sleeps nor pauses before the next attempt of a step.` } },
+  })
   expect((await resume('--status', 'waiting')).exit).toBe(2)
 })

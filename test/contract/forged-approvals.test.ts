@@ -122,6 +122,24 @@ describeStores((test, open) => {
     expect(await faultsOf(store)).toContainEqual(expect.stringMatching(/^row \d+ began by apr_\w+, and it/))
   })
 
+  test.each([
+    ['the state that a delete requires', `UPDATE effect SET expect = 'x' WHERE phase = 'begun'`, /people saw another/],
+    ['the key of a person', `UPDATE effect SET asked = 'x' WHERE operation = 'approver.add'`, /the approver "anna" is/],
+    [
+      'what somebody erased',
+      `UPDATE effect SET operation = 'erase', asked = 'x' WHERE seq = 1;
+       UPDATE effect SET erased = '{"by":1,"was":""}' WHERE phase = 'begun'`,
+      /lost text, and no row tells/,
+    ],
+  ])('a row of the ledger whose text is no JSON is named: %s', async (_, statements, fault) => {
+    const { store, tamper, held } = await openWithWord()
+    await say(store, held.id, 'ben')
+    await ask(store, held.lease, 'a')
+    await store.sealEffects({ now: NOW, limit: 100 })
+    await tamper(...statements.split(';'))
+    expect(await faultsOf(store)).toContainEqual(expect.stringMatching(fault))
+  })
+
   test('the words of another approval, run or list cover nothing here', async () => {
     const { store, tamper, held } = await openWithWord()
     await say(store, held.id, 'ben')

@@ -1,3 +1,5 @@
+import { parseJson } from '../json.ts'
+
 /** A text anywhere, in any case; or the path of a file, or of a folder and all below it. */
 export interface Words {
   kind: 'text' | 'path'
@@ -63,12 +65,7 @@ function eraseIn(found: string, find: RegExp): string {
 }
 
 function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return parseJson(text) !== undefined
 }
 
 /** The text, and how JSON spells it: in a text, in JSON within a text, and in ASCII alone. */

@@ -16,7 +16,7 @@ export interface EffectStop extends StopScope {
 /** True where a stop holds an effect of this source. */
 export function coversEffect(
   { kind, name }: StopScope,
-  source: { workflow: string; account: string; storage: string | null },
+  source: { workflow: string | null; account: string | null; storage: string | null },
 ): boolean {
   return kind === 'all' || source[kind] === name
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '../../json.ts'
 import type { Seal } from './seal.ts'
 
 /** The newest seal at a moment, to be kept outside the database. */
@@ -47,12 +48,7 @@ export function formatAnchor({ seal, last, at, mac }: Anchor): string {
  */
 export function readAnchors(text: string): Anchor[] {
   return text.split('\n').flatMap((line) => {
-    if (!line.startsWith('{')) return []
-    try {
-      const parsed = anchorLine.safeParse(JSON.parse(line))
-      return parsed.success ? [parsed.data] : []
-    } catch {
-      return []
-    }
+    const parsed = line.startsWith('{') ? anchorLine.safeParse(parseJson(line)) : null
+    return parsed?.success ? [parsed.data] : []
   })
 }

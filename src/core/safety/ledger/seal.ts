@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { isPlainObject, parseJson } from '../../json.ts'
 import type { EffectRecord } from '../effect.ts'
 
 /**
@@ -121,12 +122,8 @@ function sealedTexts(key: Uint8Array, row: EffectRecord): string {
  * numbered 0: somebody else wrote what cannot be read.
  */
 export function readErased(erased: string): { by: number; was: string } {
-  try {
-    const { by, was } = JSON.parse(erased) as { by: number; was: string }
-    return { by: Number(by), was: String(was) }
-  } catch {
-    return { by: 0, was: '' }
-  }
+  const { by, was } = readFields(erased)
+  return { by: Number(by ?? 0), was: String(was) }
 }
 
 /** Whether a person's row tells of the erasure, and the texts are those that it left. */
@@ -134,7 +131,13 @@ export function isErasedBy(word: EffectRecord | undefined, row: EffectRecord, ke
   if (row.erased === null || word === undefined) return false
   const { by, was } = readErased(row.erased)
   if (word.seq !== by || word.operation !== 'erase' || word.asked === null) return false
-  const { rows = [] } = JSON.parse(word.asked) as { rows?: ErasedMark[] }
-  const mark = rows.find(([seq]) => seq === row.seq)
-  return mark !== undefined && mark[1] === was && mark[2] === macTexts(key, row)
+  const { rows } = readFields(word.asked)
+  const wanted = JSON.stringify([row.seq, was, macTexts(key, row)] satisfies ErasedMark)
+  return Array.isArray(rows) && rows.some((mark) => JSON.stringify(mark) === wanted)
+}
+
+/** The fields of a JSON text in a row; none where somebody changed it into another one. */
+export function readFields(text: string | null): Record<string, unknown> {
+  const value = parseJson(text ?? '')
+  return isPlainObject(value) ? value : {}
 }

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalItem, Approver } from '../approval.ts'
 import { type EffectRecord, type FileState, isSameState } from '../effect.ts'
-import { scopeOf } from '../stop.ts'
+import { readFields } from '../ledger/seal.ts'
+import { coversEffect, scopeOf } from '../stop.ts'
 import {
   type ApprovalProof,
   CHANGED_LIST,
@@ -91,7 +92,7 @@ export class VerifiedGrants {
     if (operation !== 'approver.add' && operation !== 'approver.remove') return
     this.#hasPeople = true
     const isRemoved = operation === 'approver.remove'
-    const key = readKey(asked)
+    const { publicKey: key } = readFields(asked)
     const isThere = (await this.#listPeople()).some(
       ({ name, publicKey, removedAt }) => name === actor && publicKey === key && (!isRemoved || removedAt !== null),
     )
@@ -116,13 +117,9 @@ export class VerifiedGrants {
 
   #checkStops({ seq, workflow, account, target }: EffectRecord): void {
     for (const [scope, stop] of this.#stops) {
-      const { kind, name } = scopeOf(scope)
-      const isCovered =
-        kind === 'all' ||
-        (kind === 'workflow' && workflow === name) ||
-        (kind === 'account' && account === name) ||
-        (kind === 'storage' && target?.startsWith(`${name}:`) === true)
-      if (isCovered) this.faults.push(`row ${seq} began while ${scope} were stopped (row ${stop})`)
+      const storage = /^([^:]*):/.exec(target ?? '')?.[1] ?? null
+      if (coversEffect(scopeOf(scope), { workflow, account, storage }))
+        this.faults.push(`row ${seq} began while ${scope} were stopped (row ${stop})`)
     }
   }
 
@@ -173,10 +170,6 @@ function findFault(row: EffectRecord, known: Known | null, mustSign: boolean): s
   return null
 }
 
-function readKey(asked: string | null): unknown {
-  return asked === null ? null : (JSON.parse(asked) as { publicKey?: unknown }).publicKey
-}
-
 function readState(text: string | null): FileState | null {
-  return text === null ? null : JSON.parse(text)
+  return text === null ? null : (readFields(text) as unknown as FileState)
 }

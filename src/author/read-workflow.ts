@@ -104,15 +104,8 @@ export function planFirstPriority(workflow: Parameters<typeof isGated>[0]): numb
  * may change when behaviour does not; alone it never parks a run.
  */
 export function codeHashOf(workflow: AnyWorkflow): string {
-  const known = workflow.codeHash ?? knownHashes.get(workflow.run)
-  if (known !== undefined) return known
-  const digested = digest(String(workflow.run))
-  knownHashes.set(workflow.run, digested)
-  return digested
+  return workflow.codeHash ?? digest(String(workflow.run))
 }
-
-/** Hashes of functions without a file; a cache, because every pass asks for them. */
-const knownHashes = new WeakMap<AnyWorkflow['run'], string>()
 
 /** The first 16 hexadecimal digits (64 bits) of a text's SHA-256. */
 export function digest(text: string): string {

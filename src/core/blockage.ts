@@ -26,8 +26,7 @@ export function observeBeat(
 }
 
 /** Why an engine ended that nobody had asked to stop. */
-const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'replaced', 'killed', 'stalled'] as const
-export type EngineEndCause = (typeof ENGINE_END_CAUSES)[number]
+export type EngineEndCause = 'blocked' | 'exited' | 'threw' | 'out_of_memory' | 'replaced' | 'killed' | 'stalled'
 
 /** Life after which an earlier end no longer counts. */
 const SOUND_AFTER_MS = 60_000

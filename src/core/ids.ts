@@ -31,8 +31,6 @@ const CELL = '00'
 /** Random bytes drawn ahead, because each call to the system costs more than the id. */
 const pool = new Uint8Array(RANDOM_DIGITS * 256)
 let used = pool.length
-/** The encoded digits of the latest millisecond; a cache. */
-let latest = { now: -1, time: '' }
 /**
  * Ids made by this process. Core's only state: one sequence for all callers is what makes ids sort.
  */
@@ -44,12 +42,11 @@ let made = 0
  * creation order; those of several processes sort by millisecond.
  */
 export function newId(prefix: IdPrefix, now: number): string {
-  if (now !== latest.now) latest = { now, time: encode(now, 9) }
   // The counter never restarts with a new millisecond, because an older one may come again. It
   // wraps after a million.
   const counter = encode(made++, 4)
   const random = randomDigits()
-  return `${prefix}_${latest.time}${counter}${prefix === 'run' ? CELL + random.slice(CELL.length) : random}`
+  return `${prefix}_${encode(now, 9)}${counter}${prefix === 'run' ? CELL + random.slice(CELL.length) : random}`
 }
 
 /** Sorts after every id made before `now`, and before every id made at `now` or later. */

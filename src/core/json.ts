@@ -64,6 +64,12 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The fields of the object that a JSON text is; none for any other text. */
+export function parseFields(text: string): Record<string, unknown> {
+  const value = parseJson(text)
+  return isPlainObject(value) ? value : {}
+}
+
 /** Where a value does not fit its schema, with each place below `name`. */
 export function describeIssues(name: string, { issues }: { issues: readonly Issue[] }): string {
   return listIssues(issues)

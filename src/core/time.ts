@@ -149,7 +149,7 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
  * with `option`.
  */
 export function parseDuration(duration: number | string, option?: string): number {
-  const ms = typeof duration === 'number' ? duration : (KNOWN_MS.get(duration) ?? sumParts(duration))
+  const ms = typeof duration === 'number' ? duration : sumParts(duration)
   if (ms >= 0 && ms <= MAX_DURATION_MS) return roundUp(ms)
   const about = option === undefined ? '' : `${option}: `
   const fault = ms > MAX_DURATION_MS && ms < Infinity ? 'is too long' : 'is not a duration'
@@ -197,20 +197,8 @@ function roundUp(ms: number): number {
   return Number.isInteger(ms) ? ms : Math.ceil(Number(ms.toPrecision(15)))
 }
 
-/** A cache: every step parses its time limit, and programs write few different ones. */
-const KNOWN_MS = new Map<string, number>()
-/** Texts in the cache; later ones are parsed each time. */
-const MAX_KNOWN = 200
-
 function sumParts(text: unknown): number {
-  if (typeof text !== 'string') return Number.NaN
-  const ms = computeParts(text)
-  if (KNOWN_MS.size < MAX_KNOWN) KNOWN_MS.set(text, ms)
-  return ms
-}
-
-function computeParts(text: string): number {
-  if (!/^\s*(\d+(\.\d+)?\s*(ms|s|m|h|d|w)\s*)+$/.test(text)) return Number.NaN
+  if (typeof text !== 'string' || !/^\s*(\d+(\.\d+)?\s*(ms|s|m|h|d|w)\s*)+$/.test(text)) return Number.NaN
   const parts = text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g)
   return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN), 0)
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Publish } from '../core/notices.ts'
 import { EMPTY_SHAPES, type ShapeBook, type ShapeDrift, takeEvent } from '../core/service/shapes/shape-book.ts'
 import type { Store } from '../core/store/store.ts'
@@ -28,7 +29,7 @@ export async function followShapes(
       const looked = await lookAt(store, book, { stream, after, upTo: Math.min(after + EVENTS, upTo) })
       if (!(await store.saveShapeBook(looked.book, version))) return
       for (const { at, ...drift } of looked.drifts) publish({ kind: 'event.drifted', ...drift })
-      await new Promise((resolve) => setImmediate(resolve))
+      await setImmediate()
     }
   }
 }
@@ -57,6 +58,6 @@ export async function indexSubjects(
     const batch = mayGoOn() ? await store.readSubjects(EVENTS) : null
     if (batch === null) return saved
     await store.saveSubjects(batch)
-    await new Promise((resolve) => setImmediate(resolve))
+    await setImmediate()
   }
 }

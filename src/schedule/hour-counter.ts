@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import { findUsual } from '../core/runs/usual-time.ts'
@@ -71,7 +72,7 @@ export async function countDueHours(
     const due = mayGoOn() ? await store.findDueHour(now) : null
     if (due === null) return counted
     await store.saveHour(due, await countHour(store, due))
-    await new Promise((resolve) => setImmediate(resolve))
+    await setImmediate()
   }
 }
 
@@ -88,7 +89,7 @@ async function countHour(store: HourStore, { hour }: DueHour): Promise<CountedHo
     }
     if (next === null) break
     after = next
-    await new Promise((resolve) => setImmediate(resolve))
+    await setImmediate()
   }
   const runs = [...groups.values()].map(({ ms, ...group }) => {
     return { ...group, ...(findUsual(ms) ?? { p50Ms: null, p95Ms: null }) }

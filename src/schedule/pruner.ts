@@ -53,16 +53,7 @@ interface PruneParts {
  */
 export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
   const { store, clock, retention, from = clock.now(), signal, onPruned = () => {} } = parts
-  const counts: PruneCounts = {
-    runs: 0,
-    failures: 0,
-    refusals: 0,
-    deliveries: 0,
-    payloads: 0,
-    audit: 0,
-    effects: 0,
-    files: 0,
-  }
+  const counts = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, 0])) as PruneCounts
   const add = (pruned: PrunedWeek) => {
     for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
     onPruned(Object.values(counts).reduce((sum, count) => sum + count, 0))

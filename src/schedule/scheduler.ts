@@ -7,7 +7,7 @@ import {
   type DueCursor,
   type DueSchedule,
   type DueTick,
-  decideDueInSlices,
+  decideDue,
   type OncePlan,
   type ScheduleLook,
 } from '../core/runs/schedule.ts'
@@ -160,7 +160,7 @@ export class Scheduler {
     if (plan.kind === 'backfill') return this.#fill(due, plan, now)
     if (workflow === null) return this.#send(due, plan, now)
     const nextMoment = nextMomentOf(plan)
-    const { ticks, missed } = await finish(decideDueInSlices(plan, { lastAt: due.lastAt, now, nextMoment }))
+    const { ticks, missed } = await finish(decideDue(plan, { lastAt: due.lastAt, now, nextMoment }))
     const count = missed > 0 && !signal.aborted ? await store.noteMissed(id, missed, due.lastAt) : 0
     if (count > 0) this.#parts.publish({ kind: 'ticks.missed', schedule: name, workflow, count, since: due.lastAt })
     const look = { version, nextAt: nextMoment(now) }

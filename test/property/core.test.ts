@@ -9,6 +9,7 @@ import { decideRetry, RetryAt } from '../../src/core/runs/retry.ts'
 import { decideDue, type Schedule } from '../../src/core/runs/schedule.ts'
 import { type StepName, stepKeys } from '../../src/core/runs/step.ts'
 import { parseDuration } from '../../src/core/time.ts'
+import { finishSlices } from '../support/finish-slices.ts'
 
 const anyMoment = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) })
 
@@ -176,7 +177,7 @@ describe('decideDue', () => {
   test('decideDue gives due moments in order, and counts all missed ones', () => {
     fc.assert(
       fc.property(anySchedule, anyTime, anyTime, (schedule, lastAt, now) => {
-        const { ticks, missed } = decideDue(schedule, { lastAt, now, nextMoment: hourly })
+        const { ticks, missed } = finishSlices(decideDue(schedule, { lastAt, now, nextMoment: hourly }))
         const moments = ticks.map((tick) => tick.scheduledFor)
         expect(moments).toEqual([...new Set(moments)].sort((a, b) => a - b))
         for (const moment of moments) expect(moment > lastAt && moment <= now && moment % HOUR === 0).toBe(true)

@@ -1,6 +1,7 @@
 import { describeError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
+import { planRuns } from '../../core/incoming/route.ts'
 import type { Publish } from '../../core/notices.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
 import {
@@ -11,7 +12,6 @@ import {
   decideSlice,
   findReplayObstacle,
   narrowFilter,
-  planReplay,
 } from '../../core/safety/bulk.ts'
 import type { SearchSlice } from '../../core/store/search.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
@@ -145,7 +145,7 @@ export async function readTargets(
   if (plan.kind === 'replay') {
     const { items, next } = await store.walkEvents(plan.filter, slice)
     const targets = items.flatMap((event): Target[] => {
-      const workflows = planReplay(event, plan)
+      const workflows = planRuns(event.type, plan.routes)
       const { id, seq } = event
       if (workflows.length === 0) return []
       return [{ id, target: String(seq), why: findReplayObstacle(event), workflows, of: event }]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEFAULT_SCHEME, TEMPLATES } from './signature.ts'
+import { ALGORITHMS, DEFAULT_SCHEME, ENCODINGS, SECRET_FORMS, TEMPLATES } from './signature.ts'
 
 /** A key of the `pairs` grammar. */
 const KEY = /^[\w-]{1,40}$/
@@ -8,8 +8,8 @@ const { algorithm, encoding, header, grammar, prefix, signatureKey, timestampKey
 
 /** Checks a {@link SignatureScheme}, and fills in the fields that are left out. */
 export const signatureScheme = z.strictObject({
-  algorithm: z.enum(['sha256', 'sha384', 'sha512', 'sha1']).default(algorithm),
-  encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default(encoding),
+  algorithm: z.enum(ALGORITHMS).default(algorithm),
+  encoding: z.enum(ENCODINGS).default(encoding),
   header: z.string().min(1).default(header),
   grammar: z.enum(['plain', 'prefix', 'pairs', 'versions']).default(grammar),
   prefix: z.string().default(prefix),
@@ -19,6 +19,6 @@ export const signatureScheme = z.strictObject({
   timestampHeader: z.string().default(rest.timestampHeader),
   timestampUnit: z.enum(['s', 'ms']).default(rest.timestampUnit),
   idHeader: z.string().default(rest.idHeader),
-  secret: z.enum(['utf8', 'base64', 'hex']).default(rest.secret),
+  secret: z.enum(SECRET_FORMS).default(rest.secret),
   toleranceSeconds: z.number().int().positive().default(rest.toleranceSeconds),
 })

@@ -10,13 +10,17 @@ export const TEMPLATES = [
   'timestampbody',
 ] as const
 
+export const ALGORITHMS = ['sha256', 'sha384', 'sha512', 'sha1'] as const
+export const ENCODINGS = ['hex', 'hex-upper', 'base64', 'base64url'] as const
+export const SECRET_FORMS = ['utf8', 'base64', 'hex'] as const
+
 /**
  * How an endpoint's deliveries are signed. It is data, because the service's specification (section
  * 6) names no algorithm and users must find it out.
  */
 export interface SignatureScheme {
-  algorithm: 'sha256' | 'sha384' | 'sha512' | 'sha1'
-  encoding: 'hex' | 'hex-upper' | 'base64' | 'base64url'
+  algorithm: (typeof ALGORITHMS)[number]
+  encoding: (typeof ENCODINGS)[number]
   /** Header that carries the signature; case is ignored. */
   header: string
   /**
@@ -38,7 +42,7 @@ export interface SignatureScheme {
   /** Header of the delivery's id, for `id.timestamp.body`. */
   idHeader: string
   /** How the secret's text becomes the key. For `base64`, a leading `whsec_` is removed first. */
-  secret: 'utf8' | 'base64' | 'hex'
+  secret: (typeof SECRET_FORMS)[number]
   /** Largest distance of a signed timestamp from our clock, in either direction. */
   toleranceSeconds: number
 }

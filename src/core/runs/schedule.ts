@@ -191,20 +191,14 @@ interface Due {
   missed: number
 }
 
-/** Decides about the moments after `lastAt` and up to `now`. */
-export function decideDue(schedule: TickRules, past: Past): Due {
-  const slices = decideDueInSlices(schedule, past)
-  for (;;) {
-    const { done, value } = slices.next()
-    if (done) return value
-  }
-}
-
 /** Moments that are computed between two pauses: a few milliseconds of work. */
 const SLICE = 1_000
 
-/** Like {@link decideDue}, with a pause after each slice, in which the caller may do other work. */
-export function* decideDueInSlices(schedule: TickRules, { lastAt, now, nextMoment }: Past): Generator<undefined, Due> {
+/**
+ * Decides about the moments after `lastAt` and up to `now`. It pauses after each slice, so that the
+ * caller may do other work.
+ */
+export function* decideDue(schedule: TickRules, { lastAt, now, nextMoment }: Past): Generator<undefined, Due> {
   const since = Math.max(lastAt, now - Math.max(schedule.withinMs, ON_TIME_MS) - 1)
   const fresh = yield* listMoments({ after: since, until: now, most: Infinity }, nextMoment)
   const latest = fresh.at(-1)

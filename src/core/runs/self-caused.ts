@@ -6,7 +6,7 @@ import type { Checkpoint } from './step.ts'
 const SELF_CAUSED_MS = 10 * 60_000
 
 /** Outcomes of a delete that prove that the service deleted nothing for us. */
-const LEFT_ALONE = ['not_found', 'changed', 'dry_run']
+export const LEFT_ALONE: readonly string[] = ['not_found', 'changed', 'dry_run']
 
 /** Errors of the Files client that prove that the service refused the delete. */
 const REFUSED = [

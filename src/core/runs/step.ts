@@ -119,18 +119,9 @@ export type StepName = string | readonly [name: string, key: string | number]
 export function stepKeys(): (name: StepName) => string {
   const seen = new Set<string>()
   const repeated = new Map<string, number>()
-  let checked: string | null = null
-  const check = (name: string) => {
-    // A loop uses one name many times.
-    if (name !== checked) checked = requireStorable(requireName(name))
-    return name
-  }
-  const spell = (name: string, key: string | number) => {
-    const spelled = `${check(name)}[${key}]`
-    return typeof key === 'number' ? spelled : requireStorable(spelled)
-  }
   return (name) => {
-    const base = typeof name === 'object' && name !== null ? spell(name[0], name[1]) : check(name)
+    const isKeyed = typeof name === 'object' && name !== null
+    const base = requireStorable(isKeyed ? `${requireName(name[0])}[${name[1]}]` : requireName(name))
     const { size } = seen
     if (seen.add(base).size > size) return base
     const occurrence = (repeated.get(base) ?? 1) + 1
@@ -198,9 +189,7 @@ export function planFork(
     const fix = known.length === 0 ? 'It has no steps yet.' : `Choose one of: ${known.join(', ')}.`
     throw new UpshotError('not_found', `The run has no step "${fromStep}".`, { details: { fix } })
   }
-  return steps
-    .filter(({ position, status }) => position < from.position && (status === 'completed' || status === 'failed'))
-    .map((step) => step.key)
+  return steps.filter((step) => step.position < from.position && isFinished(step)).map((step) => step.key)
 }
 
 /** The point at which code and journal are compared: a step, or the end of the run. */

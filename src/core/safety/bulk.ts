@@ -1,6 +1,6 @@
 import type { EventRecord } from '../incoming/event.ts'
 import type { EventSearch } from '../incoming/event-search.ts'
-import { planRuns, type Route } from '../incoming/route.ts'
+import type { Route } from '../incoming/route.ts'
 import { RUN_OPERATIONS, type RunFilter, type RunOperation } from '../runs/run.ts'
 import type { Operator } from './audit.ts'
 
@@ -82,11 +82,6 @@ const ABOUT: Readonly<Record<RunOperation, RunFilter>> = {
 /** The filter of an operation, narrowed to the runs that it is about. */
 export function narrowFilter({ kind, filter }: Pick<RunBulkPlan, 'kind' | 'filter'>): RunFilter {
   return { ...ABOUT[kind], ...filter }
-}
-
-/** The workflows that a replay starts for an event; none where the event is no part of it. */
-export function planReplay({ type }: Pick<EventRecord, 'type'>, { routes }: Pick<ReplayPlan, 'routes'>): string[] {
-  return planRuns(type, routes)
 }
 
 /** Why an event cannot be replayed; null: it can. */

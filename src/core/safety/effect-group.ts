@@ -37,9 +37,6 @@ export const MAX_TOGETHER = 50
 
 /** The first limit that has no room for the whole group; null where all have. */
 export function findFullOf(group: readonly CountedAsk[], usedOf: (limit: Limit) => number): Limit | null {
-  const [first, ...rest] = group
-  if (first === undefined) return null
-  if (rest.length === 0) return findFull(first.ask.limits, sizeOf(first.ask), usedOf)
   return findFullIn(sharesOf(group), usedOf)
 }
 

@@ -146,9 +146,6 @@ export interface EffectRecord {
   erased: string | null
 }
 
-/** Outcomes of a delete that prove that nothing was deleted: the guard no longer counts it. */
-export const LEFT_ALONE: readonly string[] = ['not_found', 'changed', 'dry_run']
-
 /** Text that is equal only for states that look the same to a person. */
 export function describeAsked(asked: Asked | null): string {
   if (asked === null) return 'null'

@@ -256,7 +256,6 @@ export function listRules(guard: Guard): string[] {
 }
 
 const WORDS = { run: 'in one run', hour: 'an hour', day: 'a day' } as const
-const NOUNS = { deletes: 'deletes', bytes: 'bytes', writes: 'writes' } as const
 
 /** The limit in words, with the setting that was too small. */
 export function describeLimit({ scope, what, window, most, setting }: Limit): string {
@@ -266,7 +265,7 @@ export function describeLimit({ scope, what, window, most, setting }: Limit): st
   const folder = scope.split('/').slice(3).join('/')
   const share = `, the allowed share of what it listed${folder === '' ? '' : ` in /${folder}`}`
   const part = setting.endsWith('.share') ? share : ''
-  return `over the limit of ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`
+  return `over the limit of ${most} ${what}${whose} ${WORDS[window]}${part} (${setting})`
 }
 
 /** The setting that {@link describeLimit} names in a text; null without one. */

@@ -1,12 +1,17 @@
-import { parseSignature, SCHEME_PRESETS, type SignatureScheme } from '../incoming/signature.ts'
+import {
+  ALGORITHMS,
+  ENCODINGS,
+  parseSignature,
+  SCHEME_PRESETS,
+  SECRET_FORMS,
+  type SignatureScheme,
+  TEMPLATES,
+} from '../incoming/signature.ts'
 
 /** Headers of a delivery by name; case is ignored. */
 export type Headers = Readonly<Record<string, string>>
 
-const ALGORITHMS = ['sha256', 'sha384', 'sha512', 'sha1'] as const
-const ENCODINGS = ['hex', 'base64', 'base64url', 'hex-upper'] as const
-const SECRET_FORMS = ['utf8', 'base64', 'hex'] as const
-const TIMESTAMP_TEMPLATES = ['timestamp.body', 'timestamp:body', 'v0:timestamp:body', 'timestampbody'] as const
+const TIMESTAMP_TEMPLATES = TEMPLATES.filter((template) => template !== 'id.timestamp.body')
 
 /** Digits or base64 of a MAC. The shortest one is SHA-1's: 20 bytes. */
 const MAC_LIKE = /[0-9a-f]{40,}|[\w+/-]{27,}/i

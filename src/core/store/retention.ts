@@ -19,16 +19,7 @@ export type PruneKind = (typeof PRUNE_KINDS)[number]
 export type Retention = Record<PruneKind, number | null>
 
 /** Nothing is ever removed. */
-export const KEEP_ALL = {
-  runs: null,
-  failures: null,
-  refusals: null,
-  deliveries: null,
-  payloads: null,
-  audit: null,
-  effects: null,
-  files: null,
-} as const satisfies Retention
+export const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as Record<PruneKind, null>
 
 export interface PruneSlice {
   kind: PruneKind

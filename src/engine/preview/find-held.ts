@@ -1,4 +1,4 @@
-import { LEFT_ALONE } from '../../core/safety/effect.ts'
+import { LEFT_ALONE } from '../../core/runs/self-caused.ts'
 import {
   describeLimit,
   findFull,

@@ -34,7 +34,7 @@ type StepRequest = OnceStepOptions & { keep?: boolean; facts?: EffectFacts; dry?
 /** `key`: the step's key, which authors' functions are not given. */
 type StepFunction<T> = (context: StepContext, key: string) => T | Promise<T>
 
-const DEFAULT_TIMEOUT = '5m'
+const DEFAULT_TIMEOUT_MS = 300_000
 
 /** Returns a finished step's result; otherwise makes one attempt and records it in the journal. */
 export function runStep<T>(pass: Pass, name: StepName, fn: StepFunction<T>, options: StepRequest = {}): Promise<T> {
@@ -181,7 +181,7 @@ async function attemptStep<T>(
   // The lease was lost meanwhile: another pass of the run may be at work.
   if (pass.parking.hasEnded) return { kind: 'unsaved', park: { kind: 'lost' } }
   try {
-    const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT)
+    const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT_MS)
     const running = withTimeout(pass, step, limitMs, fn)
     const value = isThenable(running) ? await running : running
     const json = options.keep === false ? 'null' : toJson(value, `The result of step "${step.key}"`)

@@ -4,7 +4,7 @@ import {
   type LedgerReport,
   verifyLedger as verifySeals,
 } from '../../core/safety/ledger/verify-ledger.ts'
-import { PRUNE_KINDS, type PruneBounds } from '../../core/store/retention.ts'
+import { KEEP_ALL } from '../../core/store/retention.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Migration } from '../../store/postgres/database/migrate.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
@@ -27,8 +27,6 @@ import { databaseFile, vaultKeyFile } from './data-files.ts'
 import { isKeyLost, postgresOptions, readKey, storeOptions } from './open-store.ts'
 
 export { describeNoBackup, type MigrationForecast, partOf, removeOldParts }
-
-const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as PruneBounds
 
 type Place = Pick<Config, 'dataDir' | 'secretKey' | 'database'>
 

@@ -12,7 +12,7 @@ import {
 import { FILE_TYPES, type FileType, type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
 import { type SweepState, sweepBefore } from '../../core/service/sweep/sweep-state.ts'
 import type { FileMark, KeptSweep, SweepChange } from '../../core/store/sweeps.ts'
-import { isoTime } from '../../core/time.ts'
+import { momentOf } from '../../core/time.ts'
 import { claimRequest, MAX_FAILURES, noteFailure, publishEnd, type SweepParts } from './sweep-parts.ts'
 
 /** Known files that one look reads. */
@@ -178,8 +178,7 @@ function note(
 /** The file as it was last seen. */
 function entryOf({ storage: service }: SweepPlan, known: KnownFile): FileEntry {
   const { file: id, path, size } = known
-  const moment = (at: number | null) => (at === null ? null : isoTime(at))
-  const dates = { createdAt: moment(known.createdAt), modifiedAt: moment(known.modifiedAt) }
+  const dates = { createdAt: momentOf(known.createdAt), modifiedAt: momentOf(known.modifiedAt) }
   return { service, id, name: basename(path), type: 'file', mimeType: null, size, path, ...dates }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { decideDue, decideDueInSlices, type Schedule } from '../../../src/core/runs/schedule.ts'
+import { decideDue, type Schedule } from '../../../src/core/runs/schedule.ts'
 import { type Duration, parseDuration } from '../../../src/core/time.ts'
+import { finishSlices } from '../../support/finish-slices.ts'
 
 const HOUR = 3_600_000
 const hourly = (after: number) => (Math.floor(after / HOUR) + 1) * HOUR
@@ -14,7 +15,7 @@ const due = (
 ) => {
   const withinMs = parseDuration(within)
   const schedule = { expression: '0 * * * *', timezone: 'UTC', catchUp, withinMs, overlap: 'queue' } as const
-  return decideDue(schedule, { lastAt, now, nextMoment }).ticks
+  return finishSlices(decideDue(schedule, { lastAt, now, nextMoment })).ticks
 }
 
 describe('decideDue', () => {
@@ -61,7 +62,7 @@ it('the moments of a long absence are counted in slices of at most 2,000', () =>
     calls += 1
     return (Math.floor(after / 1_000) + 1) * 1_000
   }
-  const slices = decideDueInSlices(schedule, { lastAt: 0, now: 5 * 86_400_000, nextMoment })
+  const slices = decideDue(schedule, { lastAt: 0, now: 5 * 86_400_000, nextMoment })
   for (let { done, value } = slices.next(); ; { done, value } = slices.next()) {
     longest = Math.max(longest, calls)
     calls = 0

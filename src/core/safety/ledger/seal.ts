@@ -1,13 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { isPlainObject, parseJson } from '../../json.ts'
+import { parseFields } from '../../json.ts'
 import type { EffectRecord } from '../effect.ts'
 
 /**
  * The kinds of seals. `rows` covers ledger rows, and `pruned` names those that retention removes.
  * `restored` tells of a backup in the database's place; `rekeyed` begins a new key.
  */
-const SEAL_KINDS = ['rows', 'pruned', 'restored', 'rekeyed'] as const
-type SealKind = (typeof SEAL_KINDS)[number]
+type SealKind = 'rows' | 'pruned' | 'restored' | 'rekeyed'
 
 /** A link of the chain over the effect ledger. Its MAC covers the seal before. See decision 58. */
 export interface Seal {
@@ -122,7 +121,7 @@ function sealedTexts(key: Uint8Array, row: EffectRecord): string {
  * numbered 0: somebody else wrote what cannot be read.
  */
 export function readErased(erased: string): { by: number; was: string } {
-  const { by, was } = readFields(erased)
+  const { by, was } = parseFields(erased)
   return { by: Number(by ?? 0), was: String(was) }
 }
 
@@ -131,13 +130,7 @@ export function isErasedBy(word: EffectRecord | undefined, row: EffectRecord, ke
   if (row.erased === null || word === undefined) return false
   const { by, was } = readErased(row.erased)
   if (word.seq !== by || word.operation !== 'erase' || word.asked === null) return false
-  const { rows } = readFields(word.asked)
+  const { rows } = parseFields(word.asked)
   const wanted = JSON.stringify([row.seq, was, macTexts(key, row)] satisfies ErasedMark)
   return Array.isArray(rows) && rows.some((mark) => JSON.stringify(mark) === wanted)
-}
-
-/** The fields of a JSON text in a row; none where somebody changed it into another one. */
-export function readFields(text: string | null): Record<string, unknown> {
-  const value = parseJson(text ?? '')
-  return isPlainObject(value) ? value : {}
 }

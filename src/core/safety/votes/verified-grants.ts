@@ -1,6 +1,6 @@
+import { parseFields } from '../../json.ts'
 import type { Approval, ApprovalItem, Approver } from '../approval.ts'
 import { type EffectRecord, type FileState, isSameState } from '../effect.ts'
-import { readFields } from '../ledger/seal.ts'
 import { coversEffect, scopeOf } from '../stop.ts'
 import {
   type ApprovalProof,
@@ -92,7 +92,7 @@ export class VerifiedGrants {
     if (operation !== 'approver.add' && operation !== 'approver.remove') return
     this.#hasPeople = true
     const isRemoved = operation === 'approver.remove'
-    const { publicKey: key } = readFields(asked)
+    const { publicKey: key } = parseFields(asked ?? '')
     const isThere = (await this.#listPeople()).some(
       ({ name, publicKey, removedAt }) => name === actor && publicKey === key && (!isRemoved || removedAt !== null),
     )
@@ -171,5 +171,5 @@ function findFault(row: EffectRecord, known: Known | null, mustSign: boolean): s
 }
 
 function readState(text: string | null): FileState | null {
-  return text === null ? null : (readFields(text) as unknown as FileState)
+  return text === null ? null : (parseFields(text) as unknown as FileState)
 }

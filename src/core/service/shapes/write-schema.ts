@@ -23,7 +23,7 @@ const ID_NAME = /(^i|I|_i)ds?$/
 interface SchemaOptions {
   /** Places and kinds of fewer than this share of the values are left out, 0 to 1. Default 0. */
   minShare?: number
-  /** Objects that one word tells apart, by their place; see `findUnions`. Default: none. */
+  /** Objects that one word tells apart, by their place; see `chooseUnions`. Default: none. */
   unions?: ReadonlyMap<Place, ShapeUnion>
 }
 

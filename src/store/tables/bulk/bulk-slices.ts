@@ -1,3 +1,4 @@
+import { planRuns } from '../../../core/incoming/route.ts'
 import { findObstacle } from '../../../core/runs/run.ts'
 import {
   type BulkCount,
@@ -5,7 +6,6 @@ import {
   type BulkRefusal,
   findReplayObstacle,
   MAX_REFUSALS,
-  planReplay,
   type ReplayPlan,
   type RunBulkPlan,
 } from '../../../core/safety/bulk.ts'
@@ -139,7 +139,7 @@ export class BulkSlices extends JoinedTable<BulkParts> {
     if (event === null) return { target: `event number ${seq}`, why: 'it is gone' }
     const { id, account } = event
     const why = findReplayObstacle(event)
-    const workflows = planReplay(event, plan)
+    const workflows = planRuns(event.type, plan.routes)
     if (why === null) await replays.replayStored(event, workflows, now)
     const action = { action: 'event.replay', target: id, parameters: { operation: plan.id, account, workflows } }
     await audits.recordAction({ ...plan.operator, ...action, at: now }, why === null ? 'done' : 'unchanged')

@@ -1,13 +1,8 @@
 import { isPlainObject } from '../../../core/json.ts'
+import { LEFT_ALONE } from '../../../core/runs/self-caused.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
-import {
-  completeState,
-  type EffectAsk,
-  type EffectRecord,
-  type FileState,
-  LEFT_ALONE,
-} from '../../../core/safety/effect.ts'
+import { completeState, type EffectAsk, type EffectRecord, type FileState } from '../../../core/safety/effect.ts'
 import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import { STORAGES } from '../../../core/service/storage.ts'

@@ -51,16 +51,18 @@ export interface Reception {
   lookBack?: () => DeliveryFacts | null
 }
 
+/** What is said of the endpoint or hook of a delivery; nothing where the request names none. */
+export type About = Partial<Pick<Reception, 'endpointId' | 'endpointName' | 'facts'>>
+
 /** The endpoint or hook that a request names, and how its bytes are judged. */
 export interface Addressee {
+  about: About
   /** Names its rate limit. Undefined where it is unknown: all of those share one. */
   limitKey: string | undefined
-  /** False: the body is read and dropped. */
-  isKept: boolean
+  /** The refusal of any body, which is read and dropped; null: a body is kept. */
+  refusal: 'unknown_endpoint' | 'disabled' | 'unknown_hook' | null
   /** Judges a request that was read whole. An accepted one is committed. */
   accept(delivery: RawDelivery): Promise<Reception>
-  /** The refusal of a body that is not worth reading. */
-  refuseUnread(contentLength: number): Reception
   /** The answer as a page, for a browser. Absent: every answer is JSON. */
   describe?(reception: Reception): string
 }
@@ -100,7 +102,7 @@ export async function acceptDelivery(
   const { header, body, receivedAt } = delivery
   // Checked before the endpoint, so that the answer does not tell whether the endpoint exists.
   if (!isJson(header('content-type'))) {
-    return refuse('wrong_type', endpoint, { contentType: nameMediaType(header('content-type')) })
+    return refuse('wrong_type', { contentType: nameMediaType(header('content-type')) }, nameEndpoint(endpoint))
   }
   if (endpoint === null || endpoint.status === 'disabled') return refuseBlindly(endpoint, delivery)
   if (endpoint.status === 'learning') return capture(store, endpoint, delivery)
@@ -110,12 +112,12 @@ export async function acceptDelivery(
 
   const read = readEvent(body)
   if (read instanceof UpshotError)
-    return { ...refuse('bad_json', endpoint, { reason: describeFault(read) }), complaint: read }
+    return { ...refuse('bad_json', { reason: describeFault(read) }, nameEndpoint(endpoint)), complaint: read }
   const { id, type, created } = read.event
   const secret = positionOf(endpoint, signature.secret, receivedAt)
   const trust = { ...describeTrust(signature, secret), ...readTraceparent(header('traceparent')) }
   const event = { id, type, account: endpoint.account, subject: subjectOf(read.event) }
-  const accepted = { endpointId: endpoint.id, endpointName: endpoint.name, event, facts: trust, complaint: null }
+  const accepted = { ...nameEndpoint(endpoint), event, facts: trust, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, workflows: [], ...accepted }
   const known = await routes(setup)
   const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
@@ -149,7 +151,7 @@ function readTraceparent(header: string | undefined): { traceparent?: string } {
 /** Takes as long for an unknown or disabled endpoint as for a forged delivery to an active one. */
 function refuseBlindly(endpoint: Endpoint | null, delivery: RawDelivery): Reception {
   verifySignature(endpoint?.scheme ?? SCHEME_PRESETS.hex, [DUMMY_SECRET], delivery, delivery.receivedAt)
-  return refuse(endpoint === null ? 'unknown_endpoint' : 'disabled', endpoint, {})
+  return refuse(endpoint === null ? 'unknown_endpoint' : 'disabled', {}, nameEndpoint(endpoint))
 }
 
 /** How long the sender waits before it tries an endpoint again that is still learning. */
@@ -163,7 +165,7 @@ async function capture(
   const headers = pickSigningHeaders(rawHeaders)
   const isKept = await store.saveCapture({ id, endpointId: endpoint.id, receivedAt, headers, body })
   const reason = isKept ? 'captured' : 'too large to capture, or the endpoint does not learn any more'
-  return { ...refuse('learning', endpoint, { reason }), retryAfterMs: LEARNING_RETRY_MS }
+  return { ...refuse('learning', { reason }, nameEndpoint(endpoint)), retryAfterMs: LEARNING_RETRY_MS }
 }
 
 /** The message, and the first faulty field: the ledger keeps no body that would show it. */
@@ -186,16 +188,21 @@ export function nameMediaType(contentType = 'none'): string {
   return /^[\w.+-]{1,40}(\/[\w.+-]{1,60})?(?=$|;|\s)/.exec(contentType)?.[0] ?? 'malformed'
 }
 
-function refuse(verdict: Exclude<Refusal, 'probe'>, endpoint: Endpoint | null, facts: DeliveryFacts): Reception {
-  const { id: endpointId = null, name: endpointName = null } = endpoint ?? {}
-  return { verdict, endpointId, endpointName, event: null, runs: 0, workflows: [], facts, complaint: null }
+export function refuse(verdict: Exclude<Refusal, 'probe'>, facts: DeliveryFacts = {}, about: About = {}): Reception {
+  const { endpointId = null, endpointName = null } = about
+  const all = { ...about.facts, ...facts }
+  return { verdict, endpointId, endpointName, event: null, runs: 0, workflows: [], facts: all, complaint: null }
+}
+
+export function nameEndpoint(endpoint: Pick<Endpoint, 'id' | 'name'> | null) {
+  return { endpointId: endpoint?.id ?? null, endpointName: endpoint?.name ?? null }
 }
 
 type Mistrust = Exclude<SignatureVerdict, { kind: 'valid' }>
 
 function distrust(signature: Mistrust, endpoint: Endpoint, delivery: RawDelivery, jumpMs: number): Reception {
   const { verdict, facts } = describeMistrust(signature, endpoint.scheme, jumpMs)
-  const reception = refuse(verdict, endpoint, facts)
+  const reception = refuse(verdict, facts, nameEndpoint(endpoint))
   if (signature.kind !== 'invalid' || signature.reason !== 'mismatch') return reception
   const retired = retiredSecrets(endpoint, delivery.receivedAt)
   if (retired.length === 0) return reception

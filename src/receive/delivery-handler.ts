@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import type { Answered, DeliveryFacts } from '../core/incoming/delivery.ts'
 import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Clock } from '../core/time.ts'
 import {
+  type About,
   type Addressee,
   describeReception,
   type RawDelivery,
   type Reception,
   type ReportedReception,
+  refuse,
 } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
@@ -97,7 +98,7 @@ export class DeliveryHandler {
       if (rejection !== null) return { reception: rejected(rejection) }
       const to = await find[address.part](address.path)
       const limited = isProbe ? null : intakeLimit.admitTo(to.limitKey, receivedAt)
-      const reception = limited === null ? await this.#readAndAccept(arrival, to) : rejected(limited)
+      const reception = limited === null ? await this.#readAndAccept(arrival, to) : rejected(limited, to.about)
       return { reception, ...(to.describe && { describe: to.describe }) }
     } catch (error) {
       this.#parts.publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
@@ -108,27 +109,30 @@ export class DeliveryHandler {
   async #readAndAccept(arrival: Arrival, to: Addressee): Promise<Reception> {
     const { intakeLimit, peers, uploads } = this.#parts
     const { share } = peers.of(arrival.request.socket)
-    const { isKept } = to
+    const { about, refusal } = to
+    const isKept = refusal === null
     const maxBytes = isKept ? intakeLimit.limits.bodyBytes : UNKNOWN_BODY_BYTES
     const read = await readBody(arrival.request, intakeLimit, { share, uploads, isKept, maxBytes })
     switch (read.kind) {
       case 'read':
         return this.#accept(arrival, to, { ...read, share })
       case 'broken':
-        return refusal('incomplete', { contentLength: read.bytes })
+        return refuse('incomplete', { contentLength: read.bytes }, about)
       case 'trickling':
         peers.keepOut(arrival.request.socket)
-        return refusal('incomplete', { contentLength: read.bytes, reason: 'chunks of a few bytes' })
+        return refuse('incomplete', { contentLength: read.bytes, reason: 'chunks of a few bytes' }, about)
       case 'consumed':
-        return this.#refuseConsumed(arrival)
+        return this.#refuseConsumed(arrival, about)
       case 'encoded':
-        return refusal('wrong_type', { reason: nameEncoding(read.encoding) })
+        return refuse('wrong_type', { reason: nameEncoding(read.encoding) }, about)
       case 'too_large':
-        return isKept || read.bytes > intakeLimit.limits.bodyBytes
-          ? refusal('too_large', { contentLength: read.bytes })
-          : to.refuseUnread(read.bytes)
+        return refuse(
+          isKept || read.bytes > intakeLimit.limits.bodyBytes ? 'too_large' : refusal,
+          { contentLength: read.bytes },
+          about,
+        )
       case 'no_room':
-        return rejected({ verdict: 'overloaded', reason: 'bytes_in_flight' })
+        return rejected({ verdict: 'overloaded', reason: 'bytes_in_flight' }, about)
       default:
         return read satisfies never
     }
@@ -140,7 +144,7 @@ export class DeliveryHandler {
     const full = intakeLimit.checkQueue()
     intakeLimit.enter()
     try {
-      if (full?.verdict === 'overloaded') return rejected(full)
+      if (full?.verdict === 'overloaded') return rejected(full, to.about)
       const { request, address: _, ...rest } = arrival
       return await to.accept({ ...rest, header: headerLookup(request), rawHeaders: request.rawHeaders, body })
     } finally {
@@ -149,13 +153,13 @@ export class DeliveryHandler {
     }
   }
 
-  #refuseConsumed({ id }: Arrival): Reception {
+  #refuseConsumed({ id }: Arrival, about: About): Reception {
     const message =
       'Other code in this process has read the body of a delivery, so its signature cannot be verified. ' +
       'Mount no body parser before the receiver.'
     const error = describeError(new UpshotError('internal', message))
     this.#parts.publish({ kind: 'fault', where: `delivery ${id}`, error })
-    return refusal('consumed')
+    return refuse('consumed', {}, about)
   }
 
   /** Adds why its signature does not fit. In a flood, a few deliveries a second are tried. */
@@ -191,9 +195,9 @@ export function isUnread(request: IncomingMessage): boolean {
 
 /** The sender keeps a delivery that failed on our side, and tries again. */
 function describeFailure(error: unknown): Reception {
-  if (!(error instanceof UpshotError)) return refusal('unavailable', { reason: 'internal' })
+  if (!(error instanceof UpshotError)) return refuse('unavailable', { reason: 'internal' })
   const { reason } = error.details
-  return refusal('unavailable', { reason: typeof reason === 'string' ? `database_${reason}` : error.code })
+  return refuse('unavailable', { reason: typeof reason === 'string' ? `database_${reason}` : error.code })
 }
 
 /** Null where the header is missing or not a number. */
@@ -202,20 +206,13 @@ function readContentLength(request: IncomingMessage): number | null {
   return Number.isSafeInteger(announced) ? announced : null
 }
 
-function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
+function rejected({ verdict, reason, retryAfterMs }: Rejection, about: About = {}): Reception {
   const facts = reason === undefined ? {} : { reason }
-  return { ...refusal(verdict, facts), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  return { ...refuse(verdict, facts, about), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
 function nameEncoding(encoding: string): string {
   return /^(gzip|x-gzip|deflate|br|zstd|compress)$/i.test(encoding) ? `encoded as ${encoding}` : 'encoded somehow'
-}
-
-function refusal(
-  verdict: Exclude<Answered, 'accepted' | 'duplicate' | 'conflict'>,
-  facts: DeliveryFacts = {},
-): Reception {
-  return { verdict, endpointId: null, endpointName: null, event: null, runs: 0, workflows: [], facts, complaint: null }
 }
 
 /** A header that occurs twice counts as missing: it could be read in two ways. */

@@ -1,11 +1,11 @@
 import { UpshotError } from '../core/errors.ts'
-import type { DeliveryFacts } from '../core/incoming/delivery.ts'
 import type { Store } from '../core/store/store.ts'
 import {
   type AcceptParts,
   type Addressee,
   acceptDelivery,
   type FoundEndpoint,
+  nameEndpoint,
   type RawDelivery,
   type Reception,
 } from './accept-delivery.ts'
@@ -26,9 +26,9 @@ export async function openEndpoint(parts: EndpointParts, path: string): Promise<
   const { endpoint } = found
   return {
     limitKey: endpoint?.id,
-    isKept: endpoint !== null && endpoint.status !== 'disabled',
+    about: nameEndpoint(endpoint),
+    refusal: endpoint === null ? 'unknown_endpoint' : endpoint.status === 'disabled' ? 'disabled' : null,
     accept: (delivery) => plan(parts, { path, found }, delivery),
-    refuseUnread: (contentLength) => refuseUnread(endpoint, { contentLength }),
   }
 }
 
@@ -56,10 +56,4 @@ async function plan(
 
 function isStalePlan(error: unknown): boolean {
   return error instanceof UpshotError && error.code === 'stale_plan'
-}
-
-function refuseUnread(endpoint: FoundEndpoint['endpoint'], facts: DeliveryFacts): Reception {
-  const verdict = endpoint === null ? 'unknown_endpoint' : 'disabled'
-  const { id: endpointId = null, name: endpointName = null } = endpoint ?? {}
-  return { verdict, endpointId, endpointName, event: null, runs: 0, workflows: [], facts, complaint: null }
 }

@@ -166,7 +166,7 @@ export class Receiver {
     })
     this.#uploads.start()
     const { port: taken } = this.#server.address() as AddressInfo
-    return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
+    return urlOf(host, taken)
   }
 
   /** Tells the alarm which endpoints used to work, and how their signatures failed since. */
@@ -232,9 +232,12 @@ export class Receiver {
   #ownUrl(): string {
     const at = this.#server.address()
     if (at === null || typeof at === 'string') throw new UpshotError('not_running', 'The receiver does not listen.')
-    const host = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[at.address] ?? at.address
-    return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${at.port}`
+    return urlOf({ '0.0.0.0': '127.0.0.1', '::': '::1' }[at.address] ?? at.address, at.port)
   }
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 const HOOKS = '/hooks/'

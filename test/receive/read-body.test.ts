@@ -9,13 +9,15 @@ const GIGABYTE = 1_000_000_000
 const LARGE_CHUNK = `10000\r\n${'x'.repeat(65_536)}\r\n`
 
 test('a body with too large a Content-Length is refused after a few kilobytes', async () => {
-  const { url, path, heard } = await createTestReceiver()
+  const { url, path, heard, endpoint } = await createTestReceiver()
   const connection = await openRaw(url)
   await connection.write(requestHead(path, { 'Content-Length': GIGABYTE }))
   expect(await connection.answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close/i)
   await connection.closed
   expect(connection.socket.bytesWritten).toBeLessThan(4_096)
-  expect(heard).toMatchObject([{ verdict: 'too_large', facts: { contentLength: GIGABYTE } }])
+  // It is told which endpoint it was for, as of any other refusal.
+  const about = { endpoint: endpoint.id, endpointName: 'main' }
+  expect(heard).toMatchObject([{ verdict: 'too_large', facts: { contentLength: GIGABYTE }, ...about }])
 })
 
 test('a body that is too large is refused before it is sent when its sender asks first', async () => {

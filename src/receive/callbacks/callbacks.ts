@@ -16,6 +16,7 @@ import {
   pickSigningHeaders,
   type RawDelivery,
   type Reception,
+  refuse,
 } from '../accept-delivery.ts'
 import { JSON_LIMITS, readJson, readText } from '../read-event.ts'
 import { describeOutcome, ONLY_FIELD, typeOf } from './callback-page.ts'
@@ -48,36 +49,33 @@ export class Callbacks {
     const hook = await this.find(token)
     return {
       limitKey: hook?.id,
-      isKept: hook !== null,
+      about: hook === null ? {} : about(hook),
+      refusal: hook === null ? 'unknown_hook' : null,
       accept: (delivery) => this.#accept(hook, delivery),
-      refuseUnread: (contentLength) =>
-        hook === null
-          ? refuse('unknown_hook', { contentLength })
-          : refuse('too_large', { ...name(hook), contentLength }),
       describe: describeOutcome,
     }
   }
 
   async #accept(hook: FoundHook | null, delivery: RawDelivery): Promise<Reception> {
-    if (hook === null) return refuse('unknown_hook', {})
+    if (hook === null) return refuse('unknown_hook')
     const { sign } = hook
     if (sign !== null) {
       const signature = verifySignature(sign.scheme, [sign.secret], delivery, delivery.receivedAt)
       if (signature.kind !== 'valid') {
         const { verdict, facts } = describeMistrust(signature, sign.scheme, this.#parts.clockJump())
-        const reception = refuse(verdict, { ...name(hook), ...facts })
+        const reception = refuse(verdict, facts, about(hook))
         return verdict === 'bad_signature'
           ? { ...reception, lookBack: () => explain(sign.secret, delivery) }
           : reception
       }
     }
     const state = stateOf(hook, delivery.receivedAt)
-    if (state === 'ended' || state === 'expired') return refuse('closed', { ...name(hook), reason: state })
+    if (state === 'ended' || state === 'expired') return refuse('closed', { reason: state }, about(hook))
     const read = readAnswer(hook, delivery)
     if (read === null)
-      return refuse('wrong_type', { ...name(hook), contentType: nameMediaType(delivery.header('content-type')) })
+      return refuse('wrong_type', { contentType: nameMediaType(delivery.header('content-type')) }, about(hook))
     if (read instanceof UpshotError)
-      return { ...refuse('bad_json', { ...name(hook), reason: read.message }), complaint: read }
+      return { ...refuse('bad_json', { reason: read.message }, about(hook)), complaint: read }
     // Where there is an answer already, the bytes decide and nothing else.
     const misfits = state === 'answered' ? [] : findMisfits(hook.data, read.value)
     return misfits.length === 0 ? this.#answer(hook, delivery, read.text) : misfit(hook, misfits)
@@ -95,12 +93,12 @@ export class Callbacks {
       sameness: hash('sha256', hook.isMany ? key : body),
       receivedAt,
       bodyBytes: body.length,
-      facts: name(hook),
+      ...about(hook),
     })
     const { verdict, event, woken } = receipt
     if (woken > 0) publish({ kind: 'run.queued', count: woken })
-    if (verdict !== 'accepted' && verdict !== 'duplicate') return refuse(verdict, name(hook))
-    return { ...refuse('closed', name(hook)), verdict, event: event && { ...event, subject: null } }
+    if (verdict !== 'accepted' && verdict !== 'duplicate') return refuse(verdict, {}, about(hook))
+    return { ...refuse('closed', {}, about(hook)), verdict, event: event && { ...event, subject: null } }
   }
 
   #loadKey(): Promise<string> {
@@ -129,26 +127,8 @@ function explain(secret: string, { body, rawHeaders, receivedAt }: RawDelivery):
   return { reason: `The sender signs by another scheme: write sign.scheme of the hook as ${signs}.` }
 }
 
-function name({ id: hook, runId: run, step }: FoundHook): DeliveryFacts {
-  return { hook, run, step }
-}
-
-type Refused = Extract<
-  Reception['verdict'],
-  | 'unknown_hook'
-  | 'answered'
-  | 'closed'
-  | 'misfit'
-  | 'bad_json'
-  | 'wrong_type'
-  | 'too_large'
-  | 'bad_signature'
-  | 'stale'
-  | 'unavailable'
->
-
-function refuse(verdict: Refused, facts: DeliveryFacts): Reception {
-  return { verdict, endpointId: null, endpointName: null, event: null, runs: 0, workflows: [], facts, complaint: null }
+function about({ id: hook, runId: run, step }: FoundHook): { facts: DeliveryFacts } {
+  return { facts: { hook, run, step } }
 }
 
 function misfit(hook: FoundHook, faults: { at: string; fault: string }[]): Reception {
@@ -157,7 +137,7 @@ function misfit(hook: FoundHook, faults: { at: string; fault: string }[]): Recep
   const complaint = new UpshotError('invalid_request', `The answer does not fit: ${reason}.`, {
     details: { faults: faults.slice(0, 10) },
   })
-  return { ...refuse('misfit', { ...name(hook), ...(reason !== undefined && { reason }) }), complaint }
+  return { ...refuse('misfit', reason === undefined ? {} : { reason }, about(hook)), complaint }
 }
 
 interface ReadAnswer {

@@ -19,7 +19,7 @@ export function openProbeCheck(selfProbe: SelfProbe, key: Uint8Array | undefined
   return (request: IncomingMessage, path: string, now: number): 'self' | 'command' | null => {
     const mark = request.headers[PROBE_HEADER]
     if (typeof mark !== 'string') return null
-    if (selfProbe.recognize(request)) return 'self'
+    if (selfProbe.recognize(mark)) return 'self'
     return known?.recognize(mark, { path, now }) ? 'command' : null
   }
 }
@@ -57,10 +57,9 @@ const MAX_MARKS = 10_000
 export class SelfProbe {
   readonly #marks = new Set<string>()
 
-  /** True for a request that `send` made, once. */
-  recognize({ headers }: IncomingMessage): boolean {
-    const mark = headers[PROBE_HEADER]
-    return typeof mark === 'string' && this.#marks.delete(mark)
+  /** True for the mark of a request that `send` made, once. */
+  recognize(mark: string): boolean {
+    return this.#marks.delete(mark)
   }
 
   /** Resolves when a delivery to the endpoint passes every check; otherwise rejects. */

@@ -1,6 +1,6 @@
 import { describeError } from '../../core/errors.ts'
-import type { Approval, ApprovalItem, ItemState } from '../../core/safety/approval.ts'
-import { loadProof, MAX_VOTES, type ProofReads } from '../../core/safety/votes/approval-proof.ts'
+import type { Approval, ItemState } from '../../core/safety/approval.ts'
+import { loadProof, MAX_VOTES } from '../../core/safety/votes/approval-proof.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import type { FindingKey, FindingState } from '../../core/service/sweep/judge-file.ts'
 import { type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
@@ -136,7 +136,7 @@ function asListed({ id, path, size, type, createdAt, modifiedAt }: FileEntry): L
   }
 }
 
-/** Findings that one look moves, and items of one page. */
+/** Findings that one look moves. */
 const FINDINGS = 1_000
 /** Approvals of one page. */
 const APPROVALS = 100
@@ -169,11 +169,14 @@ async function readItems(
   for await (const terms of approvalsOf(store, clock.now())) {
     const { id: approval, kind, account, status } = terms
     if (kind !== 'repair') continue
-    const isProven = status === 'approved' ? await openProof(store, terms) : () => true
-    for await (const item of itemsOf(store, approval)) {
-      const { step, target, state } = item
-      // An item that no words cover stays lost, whatever its row says.
-      if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
+    const { proof, items } = await loadProof(store, terms)
+    const votes = await store.listVotes({ approval, limit: MAX_VOTES })
+    const facts = { votes, approvers: await store.listApprovers() }
+    for (const item of items) {
+      const { step, target, state, number } = item
+      const isProven = () => proof.holds(terms, item) && proof.judge(number, facts).fault === null
+      // An item that no words cover stays lost, whatever its row or its approval says.
+      if (state === 'moved' || (state === 'approved' && !isProven())) continue
       const name = `${account} ${step} ${target}`
       if (wanted.delete(name)) states.set(name, status === 'expired' ? 'expired' : state)
     }
@@ -191,25 +194,6 @@ async function* approvalsOf(store: SweepParts['store'], now: number): AsyncGener
     if (last === undefined || approvals.length < APPROVALS) return
     before = { before: last.id }
   }
-}
-
-/** Every item of an approval, read in pages. */
-async function* itemsOf(store: SweepParts['store'], approval: string): AsyncGenerator<ApprovalItem> {
-  for (let after = 0; ; ) {
-    const items = await store.listApprovalItems({ approval, after, limit: FINDINGS })
-    yield* items
-    const last = items.at(-1)
-    if (last === undefined || items.length < FINDINGS) return
-    after = last.number
-  }
-}
-
-/** Whether people's words let an item of this list happen. */
-async function openProof(store: ProofReads, terms: Approval): Promise<(item: ApprovalItem) => boolean> {
-  const { proof } = await loadProof(store, terms)
-  const votes = await store.listVotes({ approval: terms.id, limit: MAX_VOTES })
-  const facts = { votes, approvers: await store.listApprovers() }
-  return (item) => proof.holds(terms, item) && proof.judge(item.number, facts).fault === null
 }
 
 function nameOf({ account, storage, file, type }: FindingKey): string {

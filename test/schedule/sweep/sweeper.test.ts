@@ -1,4 +1,6 @@
-import { describe, expect } from 'vitest'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished } from 'vitest'
 import { deriveId } from '../../../src/core/ids.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
@@ -183,6 +185,20 @@ test('what people approved is made up, however many newer approvals wait for the
   await decide(world, 'a0', 'approved')
   await decideHeld(world.parts)
   expect(await world.store.listFindings({ states: ['due'], limit: 9 })).toMatchObject([{ account: 'a0' }])
+})
+
+test('an item that nobody has approved is not made up, whatever its row and its approval say', async () => {
+  const store = openTestStore()
+  const world = new SweepWorld(store, { repair: 'events' })
+  await holdOneEach(world, 1)
+  const db = new Database(join(store.folder, 'upshot.db'))
+  onTestFinished(() => void db.close())
+  db.exec(`UPDATE approval_item SET state = 'approved'`)
+  for (const status of ['open', 'denied', 'approved']) {
+    db.prepare('UPDATE approval SET status = ?').run(status)
+    await decideHeld(world.parts)
+    expect((await world.findings()).map(({ state }) => state)).toEqual(['held'])
+  }
 })
 
 test('approvals that no held finding needs are not read', async () => {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { matchType } from '../core/incoming/event.ts'
+import { writeJsonSchema } from '../core/incoming/json-schema.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { JsonValue } from '../core/json.ts'
 import { UNADMITTED_PRIORITY } from '../core/runs/admission.ts'
@@ -58,9 +59,8 @@ export function inputOf({ on }: Pick<AnyWorkflow, 'on'>): z.ZodType | null {
 /** The input as JSON Schema; without the parts that JSON Schema cannot say. */
 function describeInput(schema: z.ZodType): JsonValue {
   try {
-    const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-    const text = JSON.parse(JSON.stringify(described)) as { [key: string]: JsonValue }
-    return schema.safeParse(undefined).success ? { anyOf: [text, { type: 'null' }] } : text
+    const { $schema: _, ...described } = writeJsonSchema(schema, 'any')
+    return schema.safeParse(undefined).success ? { anyOf: [described, { type: 'null' }] } : described
   } catch {
     return {}
   }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { type JsonValue, toJson } from '../json.ts'
+import { toJson } from '../json.ts'
 import type { HookAnswer, HookRecord } from './hook.ts'
+import { findMisfits } from './json-schema.ts'
 
 /**
  * The answer that a person gives in place of the sender. Throws `invalid_request` where it does not
@@ -22,12 +22,4 @@ export function planWord(
   const sameness = hash('sha256', isMany ? newId('hok', now) : text)
   const bodyBytes = Buffer.byteLength(text)
   return { hook: id, delivery: null, by, data: text, sameness, receivedAt: now, bodyBytes, facts: {} }
-}
-
-/** Places at which a value does not fit a JSON Schema, with why; none: it fits. */
-export function findMisfits(schema: JsonValue, value: unknown): { at: string; fault: string }[] {
-  if (schema === null) return []
-  const parsed = z.fromJSONSchema(schema as never).safeParse(value)
-  if (parsed.success) return []
-  return parsed.error.issues.map(({ path, message }) => ({ at: path.map(String).join('.'), fault: message }))
 }

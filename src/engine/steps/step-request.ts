@@ -1,5 +1,6 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
+import { writeJsonSchema } from '../../core/incoming/json-schema.ts'
 import type { JsonValue } from '../../core/json.ts'
 
 const MAX_ASK = 500
@@ -14,7 +15,7 @@ export function requireAsk(key: string, ask: unknown): void {
 export function describeSchema(key: string, option: string, schema: z.ZodType | undefined): JsonValue {
   if (schema === undefined) return null
   try {
-    return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input' })))
+    return writeJsonSchema(schema)
   } catch (cause) {
     const fault = `\`${option}\` has no JSON Schema. Use objects, lists, text, numbers and enums.`
     throw refuseStep(key, fault, { cause })

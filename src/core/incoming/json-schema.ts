@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import type { JsonValue } from '../json.ts'
+
+/**
+ * The JSON Schema of what a schema takes. It takes the same or more: what it refuses, the schema
+ * refuses, too. Throws for a part that it cannot say, unless `unrepresentable` is `any`.
+ */
+export function writeJsonSchema(
+  schema: z.ZodType,
+  unrepresentable: 'throw' | 'any' = 'throw',
+): { [name: string]: JsonValue } {
+  return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable, override: widen })))
+}
+
+/** Flags of a pattern, and a lenient UUID, are lost on the way there and back. */
+function widen({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) {
+  const { checks = [], ...own } = zodSchema._zod.def as { checks?: { _zod: { def: object } }[]; format?: string }
+  const patterns = [own, ...checks.map(({ _zod }) => _zod.def)].map((def) => ('pattern' in def ? def.pattern : null))
+  if (patterns.some((pattern) => pattern instanceof RegExp && pattern.flags !== '')) {
+    delete jsonSchema.pattern
+    delete jsonSchema.allOf
+  }
+  if (own.format === 'guid') delete jsonSchema.format
+}
+
+/** Places at which a value does not fit a JSON Schema, with why; none: it fits. */
+export function findMisfits(schema: JsonValue, value: unknown): { at: string; fault: string }[] {
+  const parsed = readJsonSchema(schema).safeParse(value)
+  if (parsed.success) return []
+  return parsed.error.issues.map(({ path, message }) => ({ at: path.map(String).join('.'), fault: message }))
+}
+
+/** Null takes everything, and so does a schema that we cannot read: the code looks at each value. */
+export function readJsonSchema(schema: JsonValue): z.ZodType {
+  try {
+    return schema === null ? z.unknown() : z.fromJSONSchema(schema as never)
+  } catch {
+    return z.unknown()
+  }
+}

@@ -51,7 +51,7 @@ export interface Reception {
   lookBack?: () => DeliveryFacts | null
 }
 
-/** What is said of the endpoint or hook of a delivery; nothing where the request names none. */
+/** The name and facts of the endpoint or hook of a delivery; none where the request names none. */
 export type About = Partial<Pick<Reception, 'endpointId' | 'endpointName' | 'facts'>>
 
 /** The endpoint or hook that a request names, and how its bytes are judged. */

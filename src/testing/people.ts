@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { UpshotError } from '../core/errors.ts'
-import { planWord } from '../core/incoming/hook-data.ts'
+import { planWord } from '../core/incoming/plan-word.ts'
 import { type Approval, type ApprovalItem, type Decision, describeVote, type Verdict } from '../core/safety/approval.ts'
 import { checkAnswer } from '../core/safety/check-answer.ts'
 import { carryOut, carryOutRest } from '../core/store/as-operator.ts'

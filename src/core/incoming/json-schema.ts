@@ -30,7 +30,7 @@ export function findMisfits(schema: JsonValue, value: unknown): { at: string; fa
   return parsed.error.issues.map(({ path, message }) => ({ at: path.map(String).join('.'), fault: message }))
 }
 
-/** Null takes everything, and so does a schema that we cannot read: the code looks at each value. */
+/** Null takes everything, and so does a schema that we cannot read: the code looks for itself. */
 export function readJsonSchema(schema: JsonValue): z.ZodType {
   try {
     return schema === null ? z.unknown() : z.fromJSONSchema(schema as never)

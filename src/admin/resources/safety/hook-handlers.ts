@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { UpshotError } from '../../../core/errors.ts'
 import { CALLBACK_PATH, type HookRecord, stateOf } from '../../../core/incoming/hook.ts'
-import { planWord } from '../../../core/incoming/hook-data.ts'
+import { planWord } from '../../../core/incoming/plan-word.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { HOOK_ROUTES, hook as hookSchema } from '../../contract/resources/safety/hooks.ts'
 import type { Handlers } from '../../perform/handler.ts'

@@ -103,6 +103,7 @@ export const RUN_WRITES = {
     saved?: SavedWithStep,
   ): Promise<void> {
     if (saved?.wait) await t.cursors.lockFor([saved.wait])
+    if (saved?.cancel) await t.runs.lockTrees([saved.cancel.run])
     requireHeld(lease, await t.runs.lock(lease))
     await t.steps.save(lease.runId, checkpoint, failure)
     if (saved?.packed) await t.outputs.save(lease.runId, checkpoint.key, saved.packed)

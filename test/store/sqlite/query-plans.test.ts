@@ -291,8 +291,8 @@ test('waits are resolved by their indexes, however many there are', () => {
   ])
   expect(searches('WHERE parent_run = @runId')).toEqual([
     'SEARCH run USING INDEX run_invoked (parent_run=? AND id>?)',
+    'SEARCH work USING PRIMARY KEY (run_id=?)',
     'SEARCH wait USING COVERING INDEX wait_child (child_run=? AND run_id=?)',
-    'SEARCH work EXISTS USING PRIMARY KEY (run_id=?)',
   ])
   expect(searches('FROM match_cursor').join()).toContain(
     'wait USING COVERING INDEX wait_open (type=? AND name=? AND stream=?)',

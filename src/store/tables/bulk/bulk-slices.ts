@@ -83,7 +83,7 @@ export class BulkSlices extends JoinedTable<BulkParts> {
     const move = { id, owner, was: 'running', after, next, count: before.count, now, endedAt } as const
     // The compare-and-set comes first: without the cursor nothing may be done.
     if (!(await bulks.move({ ...move, status: next === null ? 'done' : 'running' }))) return null
-    if (before.kind !== 'replay') await this.parts.runs.lockOutside(slice.targets)
+    if (before.kind !== 'replay') await this.parts.runs.lockTrees(slice.targets)
     const refusals: BulkRefusal[] = []
     for (const given of slice.targets) {
       const { target, why } =

@@ -118,8 +118,7 @@ export class Admission extends JoinedTable<{
     if (!singleton || onConflict !== 'cancel') return this.parts.runs.lockToEnd([runId])
     await this.db.lock(['replace', workflow, singleton.key])
     const holder = await this.parts.gates.readHolder(workflow, singleton, runId)
-    if (holder !== null) await this.parts.gates.lockGatesOf(holder)
-    await this.parts.runs.lockToEnd(holder === null ? [runId] : [runId, holder])
+    await this.parts.runs.lockTrees(holder === null ? [runId] : [runId, holder])
   }
 
   /** A run without limits: it has no gate later either, so that its row is that of any such run. */
@@ -234,6 +233,7 @@ export class Admission extends JoinedTable<{
       return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
     if ((open.eventSeq ?? 0) > (run.eventSeq ?? 0)) return await this.#foldInto(run, fold, open, now)
     const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto: run.id, isTaken: true } as const
+    await this.parts.runs.lockTrees([open.runId])
     await this.parts.runs.endAny(open.runId, ending, now)
     await this.parts.waits.runEnded(open.runId, now)
     return await this.#openGathering(run, fold, { since: open.since, folded: open.folded + 1, wakeAt, now })

@@ -19,12 +19,12 @@ export class ClosingTable extends Table {
   /**
    * The unfinished children of a run that may not outlive it, and that no step of it waits for. A
    * run that begins anew has a wait for each child that it makes then. Index: primary keys,
-   * run_invoked and wait_child.
+   * run_invoked and wait_child, a row at a time: no planner makes a join of these.
    */
   readonly listChildren = this.readValues<[Closing & { limit: number }], string>(
     `SELECT id FROM run WHERE parent_run = @runId AND id > @after AND outlives = 0
-       AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
-       AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
+       AND (SELECT 1 FROM work WHERE work.run_id = run.id) = 1
+       AND (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run LIMIT 1) IS NULL
      ORDER BY id LIMIT @limit`,
   )
 

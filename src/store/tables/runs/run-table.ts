@@ -55,6 +55,8 @@ export interface Ending {
 
 /** A run that worked without ending its worker is no suspect any more. */
 const IS_SOUND = 'crashes = 0, suspicion = 0'
+/** Runs that one commit cancels below one of them at most. */
+export const MAX_CLOSED = 250
 const IS_LEASED = `run_id = @runId AND fence = @fence AND status = 'running'`
 
 /** The runs: from the queue to their ends. Index: primary keys, except where one is named. */
@@ -79,6 +81,13 @@ export class RunTable extends JoinedTable<{
     // Index: wait_child.
     listParents: this.db.pluck<[string[]], string>(
       `SELECT run_id FROM wait WHERE ${this.db.sql.isOneOf('child_run', 'text')}`,
+    ),
+    // Index: wait_child and run_invoked. Rows of work are looked up by their key, one at a time.
+    listAround: this.db.prepare<[string[], string[], number], { id: string; isBelow: number }>(
+      `SELECT run_id AS id, 0 AS is_below FROM wait WHERE ${this.db.sql.isOneOf('child_run', 'text')}
+       UNION ALL SELECT * FROM (
+         SELECT id, 1 FROM run WHERE ${this.db.sql.isOneOf('parent_run', 'text')} AND outlives = 0
+           AND (SELECT 1 FROM work WHERE run_id = run.id) = 1 ORDER BY id LIMIT ?) AS below`,
     ),
     isResolved: this.db.pluck<[string, string[]], number>(
       `SELECT 1 FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
@@ -169,15 +178,12 @@ export class RunTable extends JoinedTable<{
 
   /** Ends a run under its lease; false when that is stale. */
   async end(lease: Lease, ending: Ending, now: number): Promise<boolean> {
-    await this.lockToEnd([lease.runId])
+    await (ending.status === 'failed' ? this.lockTrees([lease.runId]) : this.lockToEnd([lease.runId]))
     return this.#end(lease.runId, lease.fence, ending, now)
   }
 
-  /** Ends a run whatever it does; false when it was over. */
-  async endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
-    // The gates of a run in line come before its row, as in every other write. See decision 62.
-    await this.parts.gates.lockGatesOf(runId)
-    await this.lockToEnd([runId])
+  /** Ends a run whatever it does, behind {@link lockTrees}; false when it was over. */
+  endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
     return this.#end(runId, null, ending, now)
   }
 
@@ -244,27 +250,31 @@ export class RunTable extends JoinedTable<{
   }
 
   /**
-   * Locks what the ends of runs lock, whatever is done with each of them next. The rows of those in
-   * line come later, behind their gates, which come last here.
+   * Locks what the ends of runs lock, and of what they have invoked and may not outlive them. The
+   * rows of those in line come later, behind their gates, which come last here. See decision 62.
    */
-  async lockOutside(runIds: readonly string[]): Promise<void> {
+  async lockTrees(runIds: readonly string[]): Promise<void> {
     if (!this.#hasRowLocks || runIds.length === 0) return
-    const parents = await this.#lockAround(runIds)
-    await this.#sql.lockOutside.all([...parents, ...runIds])
-    await this.parts.gates.lockGatesOf(...runIds)
+    await this.parts.ticks.lockTicksOf(runIds)
+    const parents: string[] = []
+    const runs = [...runIds]
+    const most = runs.length + MAX_CLOSED
+    for (let level = runs; level.length > 0 && runs.length < most; ) {
+      const around = await this.#sql.listAround.all(level, level, most - runs.length)
+      parents.push(...around.filter(({ isBelow }) => isBelow === 0).map(({ id }) => id))
+      level = around.filter(({ isBelow }) => isBelow === 1).map(({ id }) => id)
+      runs.push(...level)
+    }
+    if (parents.length + runs.length > 1) await this.#sql.lockOutside.all([...parents, ...runs])
+    await this.parts.gates.lockGatesOf(...runs)
   }
 
   /** Locks the ticks of their schedules, then the runs and those that wait for their ends. */
   async lockToEnd(runIds: readonly string[]): Promise<void> {
     if (!this.#hasRowLocks) return
-    const parents = await this.#lockAround(runIds)
-    if (parents.length + runIds.length > 1) await this.lockAll([...parents, ...runIds])
-  }
-
-  /** Locks the ticks of their schedules, and gives the runs that wait for their ends. */
-  async #lockAround(runIds: readonly string[]): Promise<string[]> {
     await this.parts.ticks.lockTicksOf(runIds)
-    return this.#sql.listParents.all([...runIds])
+    const parents = await this.#sql.listParents.all([...runIds])
+    if (parents.length + runIds.length > 1) await this.lockAll([...parents, ...runIds])
   }
 
   /**

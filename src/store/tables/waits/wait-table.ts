@@ -10,7 +10,7 @@ import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { Events } from '../incoming/events.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import { type Closing, type ClosingTable, describeClose } from '../runs/closing-table.ts'
-import type { RunTable } from '../runs/run-table.ts'
+import { MAX_CLOSED, type RunTable } from '../runs/run-table.ts'
 import type { ScheduleTable } from '../schedules/schedule-table.ts'
 import type { ApprovalWaits } from './approval-waits.ts'
 import type { HookTable } from './hook-table.ts'
@@ -28,8 +28,6 @@ interface FoundWait {
  * the same event.
  */
 const MAX_RESOLVED = 2_000
-/** Children that one commit cancels at most. */
-const MAX_CLOSED = 250
 
 interface WaitTables {
   runs: RunTable
@@ -192,6 +190,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
    * unfinished; {@link closeMore} cancels the rest of many. `byRule`: by a rule of its workflow.
    */
   async cancel(runId: string, reason: string, now: number, byRule = false): Promise<string[]> {
+    await this.parts.runs.lockTrees([runId])
     if (!(await this.#cancelOne(runId, { reason, byRule }, now))) return []
     return [runId, ...(await this.#cancelBelow([describeCanceled(runId)], now))]
   }
@@ -199,6 +198,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
   /** Goes on with the children of a run; false where none is left. */
   async closeMore(now: number): Promise<boolean> {
     const next = await this.parts.closings.take()
+    await this.parts.runs.lockTrees(next ? [next.runId] : [])
     if (next) await this.#cancelBelow([next], now)
     return next !== null
   }
@@ -209,7 +209,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
       const { reason } = parent
       const room = MAX_CLOSED - canceled.length
       const children = await this.parts.closings.listChildren({ ...parent, limit: room + 1 })
-      await this.parts.runs.lockOutside(children.slice(0, room))
       for (const child of children.slice(0, room)) {
         if (!(await this.#cancelOne(child, { reason, byRule: false }, now))) continue
         canceled.push(child)
@@ -260,7 +259,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
     }
     const waits = matches.flatMap(({ found }) => found)
     const runs = waits.map(({ runId }) => runId)
-    if (waits.some(({ isCancel }) => isCancel === 1)) await this.parts.runs.lockOutside(runs)
+    if (waits.some(({ isCancel }) => isCancel === 1)) await this.parts.runs.lockTrees(runs)
     else await this.parts.runs.lockAll(runs)
     return matches
   }

@@ -214,6 +214,52 @@ test('a run that is canceled has the rows of its children before the gates of th
   expect(await one.findRun('run_z2')).toMatchObject({ status: 'canceled' })
 })
 
+test.each([
+  ['is canceled', (one: Store, { runId }: Lease) => one.cancelRun(runId, 'by hand', NOW)],
+  ['fails', (one: Store, lease: Lease) => one.failRun(lease, { name: 'Error', message: 'no' }, NOW)],
+  ['is canceled by an operation', async (one: Store, { runId }: Lease) => (await startCancel(one, runId))()],
+])('a run that %s has its row and all below it in the order of ids, and not level by level', async (_what, end) => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_01' }, 'first')
+  await invoke(one, (await claimNext(one)).lease, { run: 'run_z1' })
+  await invoke(one, parent, { run: 'run_z2' }, 'second')
+  await expectOrder(session, rowOf('run_z1'), rowOf('run_z2'), () => end(one, parent))
+  expect(await one.findRun('run_z2')).toMatchObject({ status: 'canceled' })
+})
+
+test.each([
+  ['is canceled', (one: Store, { runId }: Lease) => one.cancelRun(runId, 'by hand', NOW)],
+  ['fails', (one: Store, lease: Lease) => one.failRun(lease, { name: 'Error', message: 'no' }, NOW)],
+])('a run that %s has what it invoked before its row, where that has the smaller id', async (_what, end) => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_01' })
+  await expectOrder(session, rowOf('run_01'), rowOf(parent.runId), () => end(one, parent))
+})
+
+test('a step that gives a child up has all below that in the order of ids before its own row', async () => {
+  const { one, session } = await openTwo()
+  const parent = await claimLease(one)
+  await invoke(one, parent, { run: 'run_02' })
+  await invoke(one, (await claimNext(one)).lease, { run: 'run_01' })
+  const cancel = { run: 'run_02', reason: 'too late', now: NOW }
+  const giveUp = () => one.saveCheckpoint(parent, checkpoint('ask', { kind: 'invoke' }), undefined, { cancel })
+  await expectOrder(session, rowOf('run_01'), rowOf('run_02'), giveUp)
+  expect(await one.findRun('run_01')).toMatchObject({ status: 'canceled' })
+})
+
+test('a run that replaces another has all below that in the order of ids before its row', async () => {
+  const { one, session } = await openTwo()
+  const [first, next] = [await arrive(one, 'evt_1'), await arrive(one, 'evt_2')]
+  const part = { gates: [singleton], onConflict: 'cancel' } as const
+  await askAdmission(one, first, part)
+  await invoke(one, first.lease, { run: 'run_02' })
+  await invoke(one, (await claimNext(one)).lease, { run: 'run_01' })
+  await expectOrder(session, rowOf('run_01'), rowOf('run_02'), () => askAdmission(one, next, part))
+  expect(await one.findRun('run_01')).toMatchObject({ status: 'canceled' })
+})
+
 test('a run that starts too late has the run that waits for it before its row', async () => {
   const { one, session } = await openTwo()
   const parent = await claimLease(one)

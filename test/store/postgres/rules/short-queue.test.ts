@@ -64,6 +64,7 @@ async function play(store: Store, name: string): Promise<void> {
   await store.saveCheckpoint(six.lease, WAITING, undefined, { wait: WAIT })
   await store.parkRun(six.lease, PARK)
   await match(store, { [await addEvent(store, event('moved'))]: 'fil_1' })
+  await store.saveCheckpoint(seven.lease, asked, undefined, { invoke: { ...invoke, run: `run_${name}_canceled` } })
   await store.releaseRun(seven.lease)
   await store.cancelRun(seven.lease.runId, 'by hand', NOW)
   await store.retryRun(seven.lease.runId, NOW)

@@ -152,7 +152,7 @@ export class ServerError extends FilesError {
 
 /**
  * The reply or the file is not what this call needs, such as a wrong shape or size. Repeat the call
- * only if `retryable`: its body could not be read.
+ * only if `retryable`: its body could not be read, or the service contradicts itself.
  */
 export class ProtocolError extends FilesError {
   override readonly name = 'ProtocolError'

@@ -81,7 +81,8 @@ async function sendDelete(
     const reply = await sendRequest(parts, call, { method: 'DELETE', url, once: true, priority, beforeSend })
     return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
   } catch (error) {
-    // Some services say so to a key that may not delete: the look before has found the entry.
+    // Some services say so to a key that may not delete: the look before has found the entry. Or an
+    // earlier request deletes it just now.
     if (isProvenMissing(error)) return { doubt: contradiction(call, error) }
     if (!isDoubtful(error)) throw error
     return { doubt: error }
@@ -90,7 +91,7 @@ async function sendDelete(
 
 function contradiction(call: Call, { status, code, requestId }: NotFoundError): ProtocolError {
   const message = `The service answered the delete with ${status} ${code}, although it had just shown the entry.`
-  return new ProtocolError(message, { ...factsOf(call), status, code, requestId })
+  return new ProtocolError(message, { ...factsOf(call), status, code, requestId, retryable: true })
 }
 
 /** True for a reply that says that the entry is gone: by its body, or by the status 204. */
@@ -169,7 +170,7 @@ async function inspect(parts: ClientParts, call: Call, { file, options, expect }
 
 /**
  * Reads the entry after an uncertain failure. When that fails too, the caller gets the first
- * failure, or the one that names a moment.
+ * failure. It gets the second where that names a moment, or alone may pass.
  */
 async function inspectAfter(
   parts: ClientParts,
@@ -180,7 +181,8 @@ async function inspectAfter(
     return await inspect(parts, call, inspection)
   } catch (error) {
     const isOwn = call.signal.aborted || error instanceof InvalidRequestError
-    throw isOwn || (error instanceof FilesError && error.retryAt !== null) ? error : doubt
+    const isPassing = error instanceof FilesError && (error.retryAt !== null || (error.retryable && !doubt.retryable))
+    throw isOwn || isPassing ? error : doubt
   }
 }
 

@@ -49,3 +49,17 @@ test('P7: a delete that begins again leaves what took the place of the file that
   expect(t.run(sweep).output).toEqual({ outcome: 'changed', proof: 'verified' })
   expect(files.list()).toMatchObject([{ path: '/a.txt', id }])
 })
+
+test('P7: a delete that meets an earlier one, still under way, is tried again and finds the file gone', async () => {
+  await using t = await testbed({ workflows: [sweep] })
+  const { faults, storage } = await t.sandbox()
+  await storage('storage_a').put('/a.txt', 'x')
+  // The file goes meanwhile. The look before the request passes, and the one after it does not.
+  faults.add({ on: 'files.delete', times: 1, status: 404, afterwards: true })
+  faults.add({ on: 'files.get', skip: 1, status: 503 })
+  await t.send(t.emitted('file.created'))
+  expect(t.run(sweep)).toMatchObject({ status: 'waiting' })
+  faults.clear()
+  await t.advance('1h')
+  expect(t.run(sweep).output).toEqual({ outcome: 'already_gone', proof: 'verified' })
+})

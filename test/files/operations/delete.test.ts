@@ -16,6 +16,7 @@ const FAULTS: [string, Reply][] = [
   ['a success that says nothing', json(200, { done: 1 })],
   ['an unreadable success', text(200, '{"success":tr')],
   ['a 503 of the service', failure(503, 'service_error')],
+  ['a 404 of the service', MISSING],
 ]
 
 const NOT_UTF8: Reply = (response) => response.end(Buffer.from('{"success":true,"data":"\xff"}', 'latin1'))
@@ -26,7 +27,6 @@ const FINAL: [string, Reply][] = [
   ['a success that is not UTF-8', NOT_UTF8],
   ['a redirect', SEE_OTHER],
   ['a proxy’s 404', text(404, '<html>no such page</html>')],
-  ['a 404 of the service', MISSING],
 ]
 
 /** The reply to the look before a delete. */
@@ -53,6 +53,9 @@ const THROTTLED = failure(429, 'rate_limit_exceeded', { 'retry-after': '3' })
 const LONG_WAIT = text(503, '', { 'retry-after': '600' })
 const NO_PAGE = text(404, '<html>no such page</html>')
 const BROKEN = { name: 'ConnectionError', operation: 'delete' }
+const BROKEN_LOOK = { name: 'ConnectionError', retryable: true }
+const DENIED = { name: 'ProtocolError', retryable: true, message: /had just shown/ }
+const ONCE = { retry: { attempts: 1 } }
 const UNKNOWN = ['route_not_found', 'storage_not_found', 'connection_not_found', 'unknown_account']
 const known = { expect: SAME }
 
@@ -89,7 +92,10 @@ const CASES: Case[] = [
     [`${fault}, and nothing there`, [THERE, reply, MISSING], 'already_gone, verified', 'GET DELETE GET'],
     [`${fault}, and another entry`, [THERE, reply, OTHER], 'changed, verified', 'GET DELETE GET'],
     [`${fault}, and the entry there`, [THERE, reply, THERE], { name: 'ProtocolError' }, 'GET DELETE GET'],
+    [`${fault}, and a look that broke`, [THERE, reply, reset], BROKEN_LOOK, 'GET DELETE GET', {}, ONCE],
   ]),
+  ['a 404 each time, and the entry there', [THERE, MISSING, THERE], DENIED, 'GET DELETE GET', {}, ONCE],
+  ['a 404, and a look that broke', [THERE, MISSING, reset], DENIED, 'GET DELETE GET', {}, ONCE],
   [
     'a last try that broke, and nothing there',
     [THERE, reset, THERE, reset, MISSING],

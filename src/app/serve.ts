@@ -6,6 +6,7 @@ import { createNoticeBus } from '../notices/notice-bus.ts'
 import { hideVariables, processEnvironment } from '../project/config/environment.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { listUnknown } from '../project/config/variables.ts'
+import { readFileLimit } from '../project/process-setup.js'
 import type { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 import { awaitDatabase } from './engine/database/await-database.ts'
@@ -50,6 +51,10 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
       : (await import('../notices/log/json-lines.ts')).jsonLines()
   const noticeLog = logNotices(notices, { level: config.logLevel, secrets, lines })
   for (const variable of unknown) notices.publish({ kind: 'variable.unknown', ...variable })
+  const limit = readFileLimit()
+  const { connections } = config.receive
+  if (planParts(config).receive && limit !== null && limit <= connections)
+    notices.publish({ kind: 'files.limited', limit, connections })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let app: App | null = null
   let isLeaving = false

@@ -278,6 +278,8 @@ export type Notice =
   | { kind: 'store.standby_back'; ms: number }
   /** Nothing reads this variable of the environment. `like`: the known name that is most alike. */
   | { kind: 'variable.unknown'; name: string; like: string | null }
+  /** The process may have `limit` files open at once, and needs them for `connections` alone. */
+  | { kind: 'files.limited'; limit: number; connections: number }
   /** Other users of the machine could read these, and can no more. */
   | { kind: 'store.protected'; paths: string[] }
   | { kind: 'sandbox.logged'; message: string }

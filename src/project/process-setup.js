@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,9 @@ import { join } from 'node:path'
 
 /** Oldest Node that runs the sources and their TypeScript. */
 const MIN_MAJOR = 24
+
+/** Fewest open files that a process needs: its code, its database and its threads. */
+const MIN_FILES = 64
 
 /**
  * One line for a Node that is too old; null for one that is not. It runs on any Node.
@@ -22,12 +26,34 @@ export function describeOldNode(version) {
 }
 
 /**
- * Refuses an old Node, which gives false, and keeps compiled code in the user's own cache. That
- * halves a command's start; in the shared folder for temporary files, others could plant code.
+ * The files and connections that this process may have open at once; null where the system does not
+ * say. Node has raised its soft limit to the hard one.
+ * @returns {number | null}
+ */
+export function readFileLimit() {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return limit === undefined ? null : Number(limit)
+  } catch {
+    return null
+  }
+}
+
+/** @returns {string | null} */
+function describeFewFiles() {
+  const limit = readFileLimit() ?? MIN_FILES
+  if (limit >= MIN_FILES) return null
+  const fix = 'Raise the limit with "ulimit -n 4096", or where your supervisor sets it.'
+  return `This process may have ${limit} files open at once, and upshot needs ${MIN_FILES} or more. ${fix}`
+}
+
+/**
+ * Refuses an old Node, and too few open files: it gives false. Keeps compiled code in the user's
+ * own cache, which halves a command's start. Others could plant code in a shared folder.
  * @returns {boolean}
  */
 export function setUpProcess() {
-  const fault = describeOldNode(process.versions.node)
+  const fault = describeOldNode(process.versions.node) ?? describeFewFiles()
   if (fault !== null) {
     process.stderr.write(`${fault}\n`)
     process.exitCode = 1

@@ -1,10 +1,14 @@
+import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import { ManualClock } from '../../src/core/time.ts'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { eventBody } from '../support/fixtures.ts'
-import { DOOR } from '../support/program.ts'
+import { followLog } from '../support/process-log.ts'
+import { APP, DOOR } from '../support/program.ts'
 import { opensslHmac } from '../support/sign.ts'
-import { startProcess } from '../support/start-process.ts'
+import { startGroup } from '../support/start-group.ts'
+import { FREE_PORTS, makeProject, startProcess } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
@@ -30,6 +34,28 @@ test('an app without configuration runs the sample files and drains on SIGTERM',
   expect(started.lines.at(-1)).toMatchObject({ message: 'stopped' })
   expect(started.errors()).toBe('')
 })
+
+test.runIf(process.platform === 'linux')(
+  'an app that may open few files starts, and says what is too few',
+  async () => {
+    const child = startGroup('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, APP], {
+      cwd: makeProject({ 'hello.workflow.ts': hello }),
+      env: { ...CHILD_ENVIRONMENT, ...FREE_PORTS },
+    })
+    const log = followLog(child)
+    const warned = await log.line(({ limit }) => limit === 64)
+    expect(warned).toMatchObject({ level: 'warn', connections: 5_000, message: expect.stringContaining('ulimit -n') })
+    const { urls } = (await log.line(({ message }) => message === 'started')) as { urls: { receiver: string } }
+    await log.line(({ message }) => message === 'run completed')
+    const { port, hostname } = new URL(urls.receiver)
+    const sockets = Array.from({ length: 64 }, () => connect(Number(port), hostname).on('error', () => {}))
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    const full = await log.line(({ message }) => /too many open files/.test(String(message)))
+    expect(full).toMatchObject({ level: 'error', message: expect.stringContaining('ulimit -n') })
+  },
+)
 
 test('an app that does not start names every missing or invalid variable', async () => {
   const started = startProcess(

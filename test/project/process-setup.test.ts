@@ -26,6 +26,17 @@ test.each(['cli', 'app'])('the entry of %s tells an old Node in one line, and lo
   expect({ status, stderr }).toEqual({ status: 1, stderr: `${describeOldNode('20.20.2')}\n` })
 })
 
+test.runIf(process.platform === 'linux').each(['cli', 'app'])(
+  'the entry of %s refuses a process that may open too few files in one line',
+  (room) => {
+    const entry = resolve(import.meta.dirname, `../../src/${room}/main.js`)
+    const limited = 'ulimit -n 40; exec "$0" "$1" version'
+    const { status, stderr } = spawnSync('sh', ['-c', limited, process.execPath, entry], { encoding: 'utf8' })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^This process may have 40 files open at once, .* "ulimit -n 4096".*\n$/)
+  },
+)
+
 test('the threads of a process share its cache of compiled code', () => {
   const setup = JSON.stringify(new URL('../../src/project/process-setup.js', import.meta.url).href)
   const inThread = `import { getCompileCacheDir } from 'node:module'

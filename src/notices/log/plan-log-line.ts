@@ -222,11 +222,16 @@ const LINES: Lines = {
   'admin.answered': ({ kind, ...fields }) => line('debug', 'admin request answered', fields),
   'alert.sent': ({ kind, error, ...fields }) =>
     error === null ? line('info', 'alert sent', fields) : line('error', 'alert not sent', { ...fields, err: error }),
-  fault: ({ where, error }) => line('error', 'fault', { where, err: error }),
+  'files.limited': ({ kind, ...fields }) => line('warn', FILES_LIMITED, fields),
+  fault: ({ where, error }) => line('error', error.code === 'EMFILE' ? TOO_MANY_FILES : 'fault', { where, err: error }),
   'app.started': ({ urls }) => line('info', 'started', { urls }),
   'app.stopping': ({ reason }) => line('info', 'stopping', { reason }),
   'app.stopped': () => line('info', 'stopped', {}),
 }
+
+const RAISE = 'Raise its limit with "ulimit -n", or where your supervisor sets it'
+const FILES_LIMITED = `this process may not open as many files as it takes connections. ${RAISE}`
+const TOO_MANY_FILES = `this process has too many open files, connections included. ${RAISE}`
 
 const LOG_MISSING =
   'the log of the database is missing after a crash: the newest events and runs may be lost. ' +

@@ -48,7 +48,7 @@ const LEVELS = {
     wait.changed code.pending code.timer code.undeclared step.repeated event.drifted event.unmatched
     run.lost lease.given_back runs.recovered runs.suspected memory.short slots.held step.failed
     workflows.removed workflows.elsewhere workflow.missing store.protected store.awaited
-    store.standby_left files.warned variable.unknown
+    store.standby_left files.warned files.limited variable.unknown
   `,
   debug: `
     run.queued run.started run.ready run.progress step.completed files.called sandbox.logged admin.answered
@@ -86,6 +86,12 @@ test('a JSON line contains only the listed properties of an error', () => {
   const error = { ...ERROR, headers: { accept: 'x' }, body: 'file content', stack: 'a stack' }
   expect(jsonOf({ ...NOTICES['run.failed'], error })).toMatchObject([{ err: ERROR }])
   expect(linesOf([{ ...NOTICES['run.failed'], error }])[0]).not.toMatch(/accept|content|stack/)
+})
+
+test('a fault for want of open files names the limit to raise, and its place', () => {
+  const error = { name: 'Error', message: 'a system error', code: 'EMFILE' }
+  const says = expect.stringContaining('"ulimit -n"')
+  expect(jsonOf({ kind: 'fault', where: 'here', error })).toMatchObject([{ message: says, where: 'here', err: error }])
 })
 
 test("a JSON line keeps an author's facts apart from our fields", () => {

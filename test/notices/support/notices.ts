@@ -193,6 +193,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'effects.anchored': { kind: 'effects.anchored', seal: 7, last: 40, mac: 'ab'.repeat(32) },
   'store.protected': { kind: 'store.protected', paths: ['/srv/data'] },
   'store.awaited': { kind: 'store.awaited', error: ERROR },
+  'files.limited': { kind: 'files.limited', limit: 1_024, connections: 5_000 },
   'variable.unknown': { kind: 'variable.unknown', name: 'UPSHOT_PROT', like: 'UPSHOT_PORT' },
   'store.network_disk': { kind: 'store.network_disk', folder: '/srv/data', disk: 'NFS' },
   'store.log_missing': { kind: 'store.log_missing', file: '/srv/data/upshot.db' },

@@ -93,7 +93,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     store,
     clock,
     phase: hooks.phase,
-    requireRoom: watchFullDisk({ notices, clock }),
+    requireDisk: watchDisk({ notices, clock }),
     readRoutes: routes,
     checkEndpoints: plan.receive ? () => receiver.checkEndpoints() : null,
   })
@@ -201,21 +201,31 @@ export function listOpener(store: Store | SharedStore, publish: Publish): () => 
 }
 
 /** Longer than load balancers and scrapers take from one look to the next, in milliseconds. */
-export const FULL_FOR_MS = 30_000
+export const REFUSED_FOR_MS = 30_000
+
+/** Faults of a disk that other rows meet than that of a probe: larger ones, or of another page. */
+const OF_DISK: Record<string, string> = {
+  database_full: 'is full',
+  database_unwritable: 'cannot be written',
+  database_unreadable: 'cannot be read or written',
+  database_corrupt: 'has damaged it',
+}
 
 /**
- * Watches for deliveries that find no room on the disk of the database. The result throws for a
- * while after each: the row that a probe writes may well find some. See decision 90.
+ * Watches for deliveries that the disk of the database refuses. The result throws for a while after
+ * each: the row that a probe writes may well pass. See decision 90.
  */
-export function watchFullDisk({ notices, clock }: { notices: Pick<NoticeBus, 'subscribe'>; clock: Clock }): () => void {
-  let refusedAt = Number.NEGATIVE_INFINITY
+export function watchDisk({ notices, clock }: { notices: Pick<NoticeBus, 'subscribe'>; clock: Clock }): () => void {
+  let refused = { at: Number.NEGATIVE_INFINITY, why: '' }
   notices.subscribe('delivery.received', ({ verdict, facts }) => {
-    if (verdict === 'unavailable' && facts.reason === 'database_full') refusedAt = clock.now()
+    const why = verdict === 'unavailable' ? OF_DISK[facts.reason ?? ''] : undefined
+    if (why !== undefined) refused = { at: clock.now(), why }
   })
   return () => {
-    const ageMs = clock.now() - refusedAt
+    const ageMs = clock.now() - refused.at
     // Less than 0 ms after the clock was set back.
-    if (ageMs < 0 || ageMs >= FULL_FOR_MS) return
-    throw new Error(`the disk of the database is full: a delivery found no room ${Math.ceil(ageMs / 1_000)} s ago`)
+    if (ageMs < 0 || ageMs >= REFUSED_FOR_MS) return
+    const ago = `${Math.ceil(ageMs / 1_000)} s ago`
+    throw new Error(`the disk of the database ${refused.why}: a delivery of ${ago} could not be saved`)
   }
 }

@@ -9,8 +9,8 @@ interface ReadinessParts {
   clock: Clock
   /** `started`, or the phase that the app is in instead. */
   phase: () => string
-  /** Throws while deliveries find no room on the disk. */
-  requireRoom: () => void
+  /** Throws while the disk refuses deliveries. */
+  requireDisk: () => void
   /** Rejects until a process has loaded the workflows. */
   readRoutes: () => Promise<unknown>
   /** Sends a signed delivery to each endpoint; null in a process without a receiver. */
@@ -19,7 +19,7 @@ interface ReadinessParts {
 
 /** The checks behind `/readyz`, by the name that its answer gives them. */
 export function readinessChecks(parts: ReadinessParts): Record<string, HealthCheck> {
-  const { role, store, clock, phase, requireRoom, readRoutes, checkEndpoints } = parts
+  const { role, store, clock, phase, requireDisk, readRoutes, checkEndpoints } = parts
   return {
     async migrated() {
       if ((await store.checkWritable(clock.now())).isMigrated) return
@@ -27,7 +27,7 @@ export function readinessChecks(parts: ReadinessParts): Record<string, HealthChe
     },
     async writable() {
       await store.checkWritable(clock.now())
-      requireRoom()
+      requireDisk()
     },
     async app() {
       if (phase() !== 'started') throw new Error(phase())

@@ -37,7 +37,9 @@ async function run(): Promise<void> {
 function fail(error: unknown): never {
   const isOurs = error instanceof UpshotError
   const text = isOurs ? error.message : error instanceof Error ? error.stack : String(error)
-  const fix = isOurs && typeof error.details.fix === 'string' ? `${error.details.fix}\n` : ''
-  process.stderr.write(`${text}\n${fix}`)
+  const fix = isOurs ? error.details.fix : undefined
+  // The message of a fault of the database ends with it.
+  const isNew = typeof fix === 'string' && text?.endsWith(fix) !== true
+  process.stderr.write(`${text}\n${isNew ? `${fix}\n` : ''}`)
   process.exit(isOurs && error.code === 'invalid_config' ? 2 : 1)
 }

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import { ManualClock } from '../../src/core/time.ts'
@@ -69,6 +71,14 @@ test('an app that does not start names every missing or invalid variable', async
   expect(errors).toContain('SERVICE_WEBHOOK_SECRET is missing')
   expect(errors).toContain('SERVICE_STORAGE_A is missing')
   expect(errors).not.toContain('canary-key')
+})
+
+test('an app that cannot use its database says what to do once', async () => {
+  const dataDir = tempFolder()
+  writeFileSync(join(dataDir, 'upshot.db'), 'no database '.repeat(1_000))
+  const started = startProcess({}, { UPSHOT_DATA_DIR: dataDir, UPSHOT_SECRET_KEY: SECRET_KEY })
+  expect(await started.exited).toMatchObject({ code: 1 })
+  expect(started.errors().match(/restore a backup/g)).toHaveLength(1)
 })
 
 test('a pinned header stays where the environment names none', async () => {

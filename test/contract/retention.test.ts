@@ -111,7 +111,11 @@ describeStores((test) => {
     for (const id of ids.slice(1, 4)) await store.abortBulk(id, NOW)
     await store.abortBulk(late, LATER)
     expect(await store.listBulkRefusals(first)).toHaveLength(1)
-    await pruneAll(store, 'audit')
+    const actions = (await store.listActions({ limit: 99 })).length
+    const pruned = await pruneAll(store, 'audit')
+    const left = (await store.listActions({ limit: 99 })).length
+    // Four operations, and a refusal of one.
+    expect(pruned.reduce((sum, count) => sum + count)).toBe(actions - left + 5)
     expect((await store.listBulks({ limit: 9 })).map(({ id }) => id)).toEqual([open, late])
     expect(await store.listBulkRefusals(first)).toEqual([])
   })

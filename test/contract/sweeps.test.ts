@@ -73,7 +73,7 @@ describeStores((test, open) => {
     const states = ['found', 'held', 'due', 'missing', 'unclear', 'made', 'reported', 'denied'] as const
     const findings = states.map((state) => ({ ...FINDING, file: state, state }))
     await store.saveSweep(kept, { findings: [...findings, { ...FINDING, file: 'new', foundAt: NOW + DAY }] })
-    await prune(store, NOW + 1)
+    expect(await prune(store, NOW + 1)).toBe(5)
     const left = (await store.listFindings({ limit: 100 })).map(({ file }) => file)
     expect(left.toSorted()).toEqual(['due', 'found', 'held', 'new'])
   })

@@ -113,7 +113,7 @@ export function openSharedTables(
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { ticks }),
     retention: new Pruning(db, { audits, bulks, effects, seals, ...driver }),
-    pruneCounts: new PruneCounts(db, { seals, ...driver }),
+    pruneCounts: new PruneCounts(db, { bulks, seals, ...driver }),
     runSearch: new RunSearch(db, { events, annotations }),
     bulkSlices: new BulkSlices(db, { bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, annotations, waits }),

@@ -111,11 +111,19 @@ export class BulkTable extends Table {
     this.db.prepare<[string[]]>(`DELETE FROM bulk WHERE ${this.db.sql.isOneOf('id', 'text')}`),
   ]
 
-  /** Deletes some operations that ended before a moment; true where more may be left. */
-  async prune(before: number): Promise<boolean> {
+  /** Rows of operations that ended before a moment, with their refusals; of so many operations. */
+  readonly countOld = this.readValue<[before: number, limit: number], number>(
+    `SELECT CAST(coalesce(sum(1 + (SELECT count(*) FROM bulk_refusal WHERE bulk_id = old.id)), 0) AS bigint)
+     FROM (SELECT id FROM bulk WHERE id < ? AND ended_at < ? ORDER BY id LIMIT ?) AS old`,
+    (before, limit) => [firstId('opr', before), before, limit],
+  )
+
+  /** Deletes rows of some operations that ended before a moment. `isRest`: more may be left. */
+  async prune(before: number): Promise<{ rows: number; isRest: boolean }> {
     const ids = await this.#old.all(firstId('opr', before), before, MAX_PRUNED)
-    for (const drop of this.#drop) if (ids.length > 0) await drop.run(ids)
-    return ids.length === MAX_PRUNED
+    let rows = 0
+    for (const drop of this.#drop) rows += ids.length > 0 ? (await drop.run(ids)).changes : 0
+    return { rows, isRest: ids.length === MAX_PRUNED }
   }
 
   readonly add = this.write<[{ id: string; done: number; refused: number }]>(

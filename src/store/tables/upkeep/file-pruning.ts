@@ -5,6 +5,7 @@ import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts
 import { Table } from '../../connection.ts'
 import { JUDGED, type SweepRow } from '../health/sweep-table.ts'
 
+const OLD_FINDINGS = `FROM file_finding WHERE found_at < @before AND state NOT IN ('found', 'held', 'due')`
 const KNOWN_STILL = `FROM known_file WHERE known_file.sweep = sweep.id AND known_file.file = told.file
   AND (gone_at IS NULL OR gone_at >= @before)`
 
@@ -25,8 +26,10 @@ export class FilePruning extends Table {
     // Index: file_finding_found. Those that are still to be decided or made up stay.
     dropFindings: this.db.prepare<[{ before: number; limit: number }]>(
       `DELETE FROM file_finding WHERE (account, storage, file, type) IN (
-      SELECT account, storage, file, type FROM file_finding
-      WHERE found_at < @before AND state NOT IN ('found', 'held', 'due') ORDER BY found_at LIMIT @limit)`,
+      SELECT account, storage, file, type ${OLD_FINDINGS} ORDER BY found_at LIMIT @limit)`,
+    ),
+    countFindings: this.db.pluck<[{ before: number; limit: number }], number>(
+      `SELECT count(*) FROM (SELECT 1 ${OLD_FINDINGS} LIMIT @limit) AS old`,
     ),
     noteForgotten: this.db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(
       'UPDATE sweep SET forgotten_to = @goneAt WHERE id = @sweep AND coalesce(forgotten_to, 0) < @goneAt',
@@ -63,7 +66,8 @@ export class FilePruning extends Table {
 
   /** Counts what a prune would remove, and changes nothing. */
   async count(before: number, { now, limit }: { now: number; limit: number }): Promise<{ read: number; rows: number }> {
-    const gone = (await this.#sql.countGone.get({ before, limit })) ?? 0
+    const files = (await this.#sql.countGone.get({ before, limit })) ?? 0
+    const gone = files + ((await this.#sql.countFindings.get({ before, limit: limit - files })) ?? 0)
     const told = await this.#sql.reportedFiles.all({ before, limit: limit - gone })
     const sweeps = readSweeps(await this.#sql.sweeps.all())
     const goes = ({ account, storage, type, at, firstSweep, judged }: ReportedFile) => {
@@ -85,7 +89,7 @@ export class FilePruning extends Table {
     }
     const findings = await this.#sql.dropFindings.run({ before, limit })
     const isRest = gone.length === limit || findings.changes === limit
-    return { pruned: gone.length, next: isRest ? '' : writeCursor(null) }
+    return { pruned: gone.length + findings.changes, next: isRest ? '' : writeCursor(null) }
   }
 
   async #pruneReported(

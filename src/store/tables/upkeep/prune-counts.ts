@@ -10,6 +10,7 @@ import {
 } from '../../../core/store/retention.ts'
 import { JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
+import type { BulkTable } from '../bulk/bulk-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FilePruning } from './file-pruning.ts'
 import { type Counted, FINISHED, type PruneDriver, REFUSED } from './pruning.ts'
@@ -43,8 +44,13 @@ const GOES_BEFORE = `run.id < old.run_id AND ${isOld('run.end_status', 'run.fini
   OR run.id >= @from AND run.id < @below AND (${isOld('run.end_status', 'run.finished_at')}
     OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < CAST(@failures AS bigint), false))`
 
+interface CountedTables extends PruneDriver {
+  bulks: Pick<BulkTable, 'countOld'>
+  seals: SealTable
+}
+
 /** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
-export class PruneCounts extends JoinedTable<PruneDriver & { seals: SealTable }> {
+export class PruneCounts extends JoinedTable<CountedTables> {
   /**
    * Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. A folded run goes
    * only if the run that absorbed it is gone by then.
@@ -123,8 +129,11 @@ export class PruneCounts extends JoinedTable<PruneDriver & { seals: SealTable }>
         return await this.#sql.deliveries.get(firstId('dlv', below), limit)
       case 'payloads':
         return await this.parts.bodies.count(below, limit)
-      case 'audit':
-        return await this.#sql.audit.get(firstId('aud', before), limit)
+      case 'audit': {
+        const { read, rows } = (await this.#sql.audit.get(firstId('aud', before), limit)) ?? { read: 0, rows: 0 }
+        const operations = (await this.parts.bulks.countOld(before, limit - read)) ?? 0
+        return { read: read + operations, rows: rows + operations }
+      }
       case 'effects': {
         const upTo = (await this.parts.seals.findPrunable(before, limit)) ?? (await this.parts.seals.prunedTo())
         return await this.#sql.effects.get(upTo, limit)

@@ -160,8 +160,8 @@ export class Pruning extends JoinedTable<PrunedTables> {
   /** Operations on many runs and events go with what the audit log says of them. */
   async #pruneAudit({ before, limit }: PruneSlice): Promise<PruneProgress> {
     const pruned = await this.parts.audits.prune(before, limit)
-    const isRest = await this.parts.bulks.prune(before)
-    return { pruned, next: pruned < limit && !isRest ? null : '' }
+    const { rows, isRest } = await this.parts.bulks.prune(before)
+    return { pruned: pruned + rows, next: pruned < limit && !isRest ? null : '' }
   }
 
   /**

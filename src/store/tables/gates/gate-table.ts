@@ -108,7 +108,7 @@ export class GateTable extends Table {
     this.#passing = null
   }
 
-  /** Locks the gates of runs in line to the end of the transaction, in the order of the line. */
+  /** Locks the gates of runs to the end of the transaction, in the order of the line. */
   async lockGatesOf(...runIds: string[]): Promise<void> {
     const lines = await this.#runs.listLines.all(runIds)
     const gates = lines.flatMap(({ workflow, gates }) =>
@@ -332,7 +332,8 @@ function prepareRuns(db: Connection) {
     ),
     listLines: db.prepare<[string[]], { workflow: string; gates: string }>(
       `SELECT DISTINCT workflow, gates FROM work
-       WHERE ${db.sql.isOneOf('run_id', 'text')} AND status = 'waiting' AND gate_state = 'in_line'`,
+       WHERE ${db.sql.isOneOf('run_id', 'text')} AND gates IS NOT NULL
+         AND (status = 'waiting' OR gate_state IS DISTINCT FROM 'in_line')`,
     ),
     wake: db.prepare(`UPDATE work SET due_at = ?, reason = ? WHERE ${isInLine}`),
     // Where nobody knows the moment yet, the run asks, and gets one.

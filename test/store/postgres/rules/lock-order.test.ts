@@ -260,6 +260,27 @@ test('a run that replaces another has all below that in the order of ids before 
   expect(await one.findRun('run_01')).toMatchObject({ status: 'canceled' })
 })
 
+test('a run that is canceled has the gates of all below it in one order, those of slots as well', async () => {
+  const { one, session } = await openTwo()
+  const [parent, other] = [await claimLease(one), await claimLease(one, 'evt_2')]
+  await invoke(one, other, { run: 'run_z1' })
+  await invoke(one, parent, { run: 'run_z2' }, 'first')
+  await invoke(one, parent, { run: 'run_z3' }, 'second')
+  const keys = ['b', 'a', 'b']
+  for (const key of keys) await askAdmission(one, await claimNext(one), { gates: [{ ...concurrency, key }] })
+  expect(await one.findRun('run_z3')).toMatchObject({ status: 'waiting' })
+  const tryGate = (key: string) => lockOf(`["child","concurrency-1","${key}"]`).replace('pg_', 'pg_try_')
+  await session.query('BEGIN')
+  await session.query(`${tryGate('a')} LIMIT 1`)
+  const done = one.cancelRun(parent.runId, 'by hand', NOW)
+  await awaitBlocked(session)
+  const { rows } = await session.query(`${tryGate('b')} LIMIT 1`)
+  await session.query('ROLLBACK')
+  await done
+  expect(rows).toEqual([{ pg_try_advisory_xact_lock: true }])
+  expect(await one.findRun('run_z3')).toMatchObject({ status: 'canceled' })
+})
+
 test('a run that starts too late has the run that waits for it before its row', async () => {
   const { one, session } = await openTwo()
   const parent = await claimLease(one)

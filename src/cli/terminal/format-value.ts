@@ -1,9 +1,10 @@
 import { findAuthorFrame } from '../../core/errors.ts'
+import { oneLine } from '../../notices/log/fit-text.ts'
 import { commandClock } from '../command-clock.ts'
 
 /** Makes foreign text safe: one line, no control characters, at most `most` characters. */
 export function formatText(text: string, most = Number.POSITIVE_INFINITY): string {
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
+  const line = oneLine(text)
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width'
+import { columnsOf, cutEnd, cutFront } from '../../notices/log/fit-text.ts'
 import { formatText } from './format-value.ts'
 import type { Output, Style } from './output.ts'
 
@@ -54,10 +54,10 @@ export function formatTable<Row>(
   const join = (textOf: (cells: Cells<Row>) => string, styleOf: (column: Column<Row>) => Style | null) =>
     shown
       .map((cells, index) => {
-        const { align, cut = 'end' } = cells.column
+        const { align, cut } = cells.column
         const room = widths[index] ?? 0
-        const text = cutToWidth(textOf(cells), room, cut === 'start' ? 'start' : 'end')
-        const gap = ' '.repeat(room - widthOf(text))
+        const text = cutCell(textOf(cells), room, cut)
+        const gap = ' '.repeat(room - columnsOf(text))
         const style = styleOf(cells.column)
         const painted = style ? paint(style, text) : text
         return align === 'right' ? gap + painted : painted + gap
@@ -83,14 +83,16 @@ function measure<Row>(rows: readonly Row[], column: Column<Row>, isTerminal: boo
   const texts = isTerminal && isId ? shortenIds(values) : values
   const natural = widest(texts, title.length)
   // A short id of ours is typed again, so it is never cut.
-  const kept = isId ? texts.filter((text, index) => OWN_ID.test(values[index] ?? '') || widthOf(text) <= SHORT_ID) : []
+  const kept = isId
+    ? texts.filter((text, index) => OWN_ID.test(values[index] ?? '') || columnsOf(text) <= SHORT_ID)
+    : []
   const floor = widest(kept, Math.max(title.length, least))
   return { column, texts, natural, least: cut === 'never' ? natural : Math.min(natural, floor) }
 }
 
 /** One by one: a call takes no more than some 100,000 arguments. */
 function widest(texts: readonly string[], least: number): number {
-  return texts.reduce((most, text) => Math.max(most, widthOf(text)), least)
+  return texts.reduce((most, text) => Math.max(most, columnsOf(text)), least)
 }
 
 /** Leaves out minor columns until the others fit, or none is left. */
@@ -110,7 +112,11 @@ function sumWidths(widths: readonly number[]): number {
 
 function formatCell<Row>(row: Row, { value, most, cut }: Column<Row>): string {
   const text = formatText(String(value(row) ?? '–'))
-  return most === undefined ? text : cutToWidth(text, most, cut === 'start' ? 'start' : 'end')
+  return most === undefined ? text : cutCell(text, most, cut)
+}
+
+function cutCell(text: string, most: number, cut: Column<unknown>['cut']): string {
+  return cut === 'start' ? cutFront(text, most) : cutEnd(text, most)
 }
 
 /** Prefix, time and counter of an id of ours: unique for one process. */
@@ -160,31 +166,4 @@ export function formatFacts(facts: readonly (readonly [name: string, value: stri
 /** The layout of a table that `formatSection` indents. */
 export function indented(layout: Layout): Layout {
   return { ...layout, width: layout.width === null ? null : layout.width - 2 }
-}
-
-/** Most code units a column on average: marks may be piled up on one letter. */
-const UNITS_A_COLUMN = 32
-
-const segmenter = new Intl.Segmenter()
-
-/** Columns that a terminal shows a text in: wide characters take two, combining marks none. */
-export function widthOf(text: string): number {
-  return stringWidth(text)
-}
-
-/** Cuts a text to `most` columns, with an ellipsis where it is cut; never within a character. */
-export function cutToWidth(text: string, most: number, cut: 'start' | 'end'): string {
-  const bound = Math.min(text.length, most * UNITS_A_COLUMN)
-  if (bound === text.length && widthOf(text) <= most) return text
-  const near = cut === 'start' ? text.slice(text.length - bound) : text.slice(0, bound)
-  const characters = Array.from(segmenter.segment(near), ({ segment }) => segment)
-  if (cut === 'start') characters.reverse()
-  const kept: string[] = []
-  let room = most - 1
-  for (const character of characters) {
-    room -= widthOf(character)
-    if (room < 0) break
-    kept.push(character)
-  }
-  return cut === 'start' ? `…${kept.reverse().join('')}` : `${kept.join('')}…`
 }

@@ -1,4 +1,5 @@
-import stringWidth from 'string-width'
+import { createRequire } from 'node:module'
+import type stringWidth from 'string-width'
 
 /** The lines of a text in so many columns. */
 export type Fit = (room: number) => string[]
@@ -16,25 +17,34 @@ export function wrapped(text: string): Fit {
   return (room) => wrapText(text, room, MAX_LINES)
 }
 
-const segmenter = new Intl.Segmenter()
-// Most text has a column a character, and needs no table of Unicode.
-const PLAIN = /^[\u0020-\u007E]*$/
+/** Most code units a column on average: marks may be piled up on one letter. */
+const UNITS_A_COLUMN = 32
 
-/** Columns that a terminal shows a text in: wide characters take two, combining marks none. */
+const load = createRequire(import.meta.url)
+const segmenter = new Intl.Segmenter()
+/** ASCII, letters of Latin scripts, and the dashes and dots that we write. */
+const PLAIN = /^[ -~\u00C0-\u024F–—…·]*$/
+
+/**
+ * Columns that a terminal shows a text in: wide characters take two, combining marks none. Plain
+ * text has a column a character, and most commands never load the tables of Unicode.
+ */
 export function columnsOf(text: string): number {
-  return PLAIN.test(text) ? text.length : stringWidth(text)
+  return PLAIN.test(text) ? text.length : (load('string-width').default as typeof stringWidth)(text)
 }
 
 /** The beginning of a text, with an ellipsis where it is longer than `room` columns. */
 export function cutEnd(text: string, room: number): string {
-  if (columnsOf(text) <= room) return text
-  return `${take(charactersOf(text), room - 1).join('')}…`
+  const near = text.slice(0, room * UNITS_A_COLUMN)
+  if (near === text && columnsOf(text) <= room) return text
+  return `${take(charactersOf(near), room - 1).join('')}…`
 }
 
 /** The end of a text, with an ellipsis: of a path the name is what differs. */
 export function cutFront(text: string, room: number): string {
-  if (columnsOf(text) <= room) return text
-  return `…${take(charactersOf(text).reverse(), room - 1)
+  const near = text.slice(-room * UNITS_A_COLUMN)
+  if (near === text && columnsOf(text) <= room) return text
+  return `…${take(charactersOf(near).reverse(), room - 1)
     .reverse()
     .join('')}`
 }

@@ -5,7 +5,8 @@ import { RUN_COLUMNS } from '../../../src/cli/commands/runs/run-view.ts'
 import { APPROVAL_COLUMNS } from '../../../src/cli/commands/safety/approvals/list.ts'
 import { EFFECT_COLUMNS } from '../../../src/cli/commands/safety/effects/effects.ts'
 import { ALERT_COLUMNS } from '../../../src/cli/commands/watch/alerts.ts'
-import { type Column, formatTable, widthOf } from '../../../src/cli/terminal/table.ts'
+import { type Column, formatTable } from '../../../src/cli/terminal/table.ts'
+import { columnsOf } from '../../../src/notices/log/fit-text.ts'
 
 const NOW = Date.UTC(2026, 5, 1, 12)
 const OLD = NOW - 90 * 86_400_000
@@ -106,7 +107,7 @@ describe.each([80, 100, 160])('at %i columns', (width) => {
     const { columns = [], rows = [] } = LISTS[name] ?? {}
     const lines = formatTable(rows, columns, { width, paint: (_style, text) => text })
     expect(lines).toHaveLength(WORDS.length + 1)
-    expect(lines.filter((line) => widthOf(line) > width)).toEqual([])
+    expect(lines.filter((line) => columnsOf(line) > width)).toEqual([])
   })
 })
 

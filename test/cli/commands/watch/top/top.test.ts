@@ -3,8 +3,8 @@ import { expect, onTestFinished, vi } from 'vitest'
 import type { Frame } from '../../../../../src/cli/commands/watch/top/read-frame.ts'
 import { drawFrame } from '../../../../../src/cli/commands/watch/top/top.ts'
 import { runCommandLine } from '../../../../../src/cli/run-command-line.ts'
-import { widthOf } from '../../../../../src/cli/terminal/table.ts'
 import { isoTime } from '../../../../../src/core/time.ts'
+import { columnsOf } from '../../../../../src/notices/log/fit-text.ts'
 import { failRun, test } from '../../../support/test-project.ts'
 
 const NOW = Date.UTC(2026, 4, 1, 12)
@@ -106,7 +106,7 @@ test('no line of "top" is wider than a terminal of 80 columns, and no column mov
   const [young, old] = [frameAt(9_000, 38), frameAt(4 * 86_400_000, 80_000_000)].map((frame) =>
     drawFrame(frame, screen),
   )
-  for (const line of [...(young ?? []), ...(old ?? [])]) expect(widthOf(line)).toBeLessThanOrEqual(80)
+  for (const line of [...(young ?? []), ...(old ?? [])]) expect(columnsOf(line)).toBeLessThanOrEqual(80)
   const titlesOf = (lines: string[] = []) => lines.filter((line) => /WORKFLOW|NEEDS YOU|PROGRESS/.test(line))
   expect(titlesOf(young)).toHaveLength(3)
   expect(titlesOf(old)).toEqual(titlesOf(young))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutToWidth, widthOf } from '../../../src/cli/terminal/table.ts'
+import { columnsOf, cutEnd } from '../../../src/notices/log/fit-text.ts'
 
 test.each([
   ['plain', 5],
@@ -9,9 +9,9 @@ test.each([
   ['👩‍👩‍👧', 2],
   ['a\u200Bb', 2],
 ])('the width of %s is that of a terminal: %i columns', (text, width) => {
-  expect(widthOf(text)).toBe(width)
+  expect(columnsOf(text)).toBe(width)
 })
 
 test('marks that are piled up on one letter do not make a cell endless', () => {
-  expect(cutToWidth(`a${'\u0301'.repeat(100_000)}`, 8, 'end').length).toBeLessThan(300)
+  expect(cutEnd(`a${'\u0301'.repeat(100_000)}`, 8).length).toBeLessThan(300)
 })

@@ -96,12 +96,11 @@ export class FilesClient implements FilesApi {
   ): Promise<Snapshot> {
     const collection = this.#named(given, 'list')
     using _ = this.#beginListing(collection)
-    const bounds = { ...(max !== undefined && { max }), ...(verify !== undefined && { verify }) }
     const reader = {
       list: (query: FileQuery) => this.list(query, options),
       mark: async (query: FileQuery) => markPage(await this.listAnew(query, options)),
     }
-    return takeSnapshot(reader, collection, bounds)
+    return takeSnapshot(reader, collection, { max, verify })
   }
 
   /** The entry at a place; null when the service proves that there is none. */

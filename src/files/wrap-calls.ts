@@ -3,7 +3,6 @@ import type { Asked, FileBefore, FileState } from '../core/safety/effect.ts'
 import { type FolderCount, folderOf, foldersAbove } from '../core/safety/folders.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
-  CallAttempt,
   CallFacts,
   CallLimits,
   DeleteOptions,
@@ -18,6 +17,7 @@ import type {
 } from '../core/service/files-api.ts'
 import { findStorage } from '../core/service/storage.ts'
 import type { FilesLogLine } from './log-line.ts'
+import type { DeleteRequest } from './operations/delete.ts'
 import { deleteAll } from './operations/delete-all.ts'
 import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
 import type { Collection, FilePage, FileQuery } from './operations/listing/list-page.ts'
@@ -32,14 +32,7 @@ interface WrappedClient {
   downloadUrl(file: FileRef, options: Abortable): Promise<DownloadUrl>
   download(file: Downloadable, options: Abortable & { to: string }): Promise<DownloadedFile>
   hash(file: Downloadable, options: Abortable): Promise<FileHash | null>
-  delete(file: FileRef, options: Abortable & DeleteOptions & PermitOptions): Promise<DeleteOutcome>
-}
-
-interface PermitOptions {
-  approved?: DeleteOptions['expect']
-  mayBeGone?: boolean
-  beforeSend?: () => Promise<void>
-  onSeen?: (entry: FileEntry) => void
+  delete(file: FileRef, options: Abortable & DeleteRequest): Promise<DeleteOutcome>
 }
 
 interface Abortable {
@@ -58,15 +51,16 @@ export function wrapCalls(
   deletesAtOnce?: number,
 ): FilesApi {
   const seen = new SeenEntries()
+  const ask = <T>(call: FileCall, perform: (client: WrappedClient, options: Abortable) => Promise<T>): Promise<T> =>
+    wrap(call, async ({ signal, caller }) => perform(await openClient(), { signal, caller }))
   const list = async (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> => {
-    const call = read('list', pageTarget(query), limits)
-    const page = await wrap(call, async ({ signal, caller }) => (await openClient()).list(query, { signal, caller }))
+    const page = await ask(read('list', pageTarget(query), limits), (client, options) => client.list(query, options))
     for (const entry of page.items) seen.list(entry)
     return page
   }
   const mark = (query: FileQuery, limits: CallLimits) =>
-    wrap(read('list', pageTarget(query), limits), async ({ signal, caller }) =>
-      markPage(await (await openClient()).listAnew(query, { signal, caller })),
+    ask(read('list', pageTarget(query), limits), async (client, options) =>
+      markPage(await client.listAnew(query, options)),
     )
   const pages = (collection: Collection, limits?: CallLimits) =>
     iteratePages((query) => list(query, limits), collection, log)
@@ -78,35 +72,35 @@ export function wrapCalls(
         // The journal keeps the entries of the first look, and only a hash of the second.
         { list: (query) => list(query, limits), mark: (query) => mark(query, limits) },
         collection,
-        { ...(max !== undefined && { max }), ...(verify !== undefined && { verify }) },
+        { max, verify },
       ),
     find: async (place, limits) => {
       const call = read('find', placeTarget(place), limits)
-      const found = await wrap(call, async ({ signal, caller }) => (await openClient()).find(place, { signal, caller }))
+      const found = await ask(call, (client, options) => client.find(place, options))
       if (found !== null) seen.note(found)
       return found
     },
     get: async (file, limits) => {
-      const call = read('get', fileTarget(file), limits)
-      const details = await wrap(call, async ({ signal, caller }) => (await openClient()).get(file, { signal, caller }))
+      const details = await ask(read('get', fileTarget(file), limits), (client, options) => client.get(file, options))
       seen.note(details)
       return details
     },
     downloadUrl: (file, limits) =>
-      wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async ({ signal, caller }) =>
-        (await openClient()).downloadUrl(file, { signal, caller }),
+      ask({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, (client, options) =>
+        client.downloadUrl(file, options),
       ),
-    download: (file, options) => {
-      const { rest, limits } = splitLimits(options)
+    download: (file, given) => {
+      const { rest, limits } = splitLimits(given)
       const call = read('download', fileTarget(file), limits)
-      const perform = async ({ signal, caller }: CallAttempt) =>
-        (await openClient()).download(file, { ...rest, signal, caller })
-      return seen.whileHashing(file, wrap(call, perform))
+      const downloaded = ask(call, (client, options) => client.download(file, { ...rest, ...options }))
+      return seen.whileHashing(file, downloaded)
     },
     hash: (file, limits) => {
       const call = read('hash', fileTarget(file), limits)
-      const perform = async ({ signal, caller }: CallAttempt) => (await openClient()).hash(file, { signal, caller })
-      return seen.whileHashing(file, wrap(call, perform))
+      return seen.whileHashing(
+        file,
+        ask(call, (client, options) => client.hash(file, options)),
+      )
     },
     ...wrapDeletes(openClient, wrap, { seen, atOnce: deletesAtOnce }),
   }
@@ -125,7 +119,10 @@ function wrapDeletes(
   ): Promise<DeleteOutcome> => {
     const { rest, limits } = splitLimits(options)
     const target = fileTarget(file)
-    const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
+    const look = async (signal: AbortSignal) => {
+      const found = await (await openClient()).find(file, { signal })
+      return found && toAsked(found)
+    }
     // Read once: code may change the object before the delete begins.
     const expect = toExpected(rest.expect)
     const facts = {
@@ -231,20 +228,12 @@ function toAsked({ path, size, modifiedAt }: FileEntry): Asked {
   return { path, bytes: size, modifiedAt }
 }
 
-function describeEntry(entry: FileEntry | null): Asked | null {
-  return entry && toAsked(entry)
-}
-
-function lookAt(client: WrappedClient, file: FileRef, signal: AbortSignal): Promise<FileEntry | null> {
-  return client.find(file, { signal })
-}
-
 /** The conditions of the author and of a person's approval: each has to hold. */
 function applyPermit(
   expect: FileState | null,
   permit: DeletePermit | undefined,
   known: Pick<SeenEntries, 'before'>,
-): DeleteOptions & PermitOptions {
+): DeleteRequest {
   const own = { expect: toCondition(expect) }
   if (permit === undefined) return own
   const { beforeSend, onSeen: tell } = permit

@@ -1,4 +1,5 @@
 import { describeError } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/thenable.ts'
 import { AuthenticationError, FilesError, RateLimitError } from '../errors.ts'
 import type { Limiter } from '../limit/limiter.ts'
 import type { Priority } from '../limit/limiter-store.ts'
@@ -62,7 +63,7 @@ async function tryOnce(parts: ClientParts, call: Call, given: Try): Promise<Repl
   const queuedAt = clock.now()
   const { isProbe } = await enterLimiter(parts, call, { key, priority })
   try {
-    if (request.beforeSend) await unlessAborted(call.signal, request.beforeSend())
+    if (request.beforeSend) await unlessAborted(request.beforeSend(), call.signal)
   } catch (error) {
     await report(parts, call, key, { isProbe, isAnswered: false, blockedUntil: null, limit: null })
     throw error
@@ -112,22 +113,8 @@ function enterLimiter(
 async function inTime<T>(parts: ClientParts, call: Call, asking: Promise<T>): Promise<T> {
   const { signal, done } = limitTime(parts, call)
   try {
-    return await unlessAborted(signal, asking)
+    return await unlessAborted(asking, signal)
   } finally {
     done()
-  }
-}
-
-/** Rejects as soon as the call is given up, however long the preparation still takes. */
-async function unlessAborted<T>(signal: AbortSignal, preparing: Promise<T>): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const leave = () => reject(signal.reason)
-  // The call may be given up as the preparation begins.
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave, { once: true })
-  try {
-    return await Promise.race([preparing, aborted])
-  } finally {
-    signal.removeEventListener('abort', leave)
   }
 }

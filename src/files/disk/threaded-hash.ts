@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import { unlessAborted } from '../../core/thenable.ts'
 import type { Descriptors } from './page-io.ts'
 import { type PartHash, PassingHash } from './part-hash.ts'
-import { untilAborted } from './target-queue.ts'
 import type { UncachedFile } from './uncached-file.ts'
 
 /** An order to the hashing thread, about one hash. */
@@ -130,7 +130,7 @@ export async function continuedHash(
   if (Math.max(bytes, size ?? 0) > WORTH_THE_THREAD_BYTES) {
     const hash = new ThreadedHash()
     try {
-      await untilAborted(hash.read(file.descriptors, bytes), signal)
+      await unlessAborted(hash.read(file.descriptors, bytes), signal)
       return hash
     } catch (reason) {
       await hash.end()

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/service/account.ts'
 import type { FileRef } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { type ErrorFacts, InvalidRequestError } from '../errors.ts'
@@ -50,8 +51,4 @@ export function storagePath(path: string, facts: ErrorFacts): string {
 /** Whether a key or a file may go there: https, or plain http on loopback. */
 export function isSafeOrigin(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 }

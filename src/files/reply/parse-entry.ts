@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../core/json.ts'
 import type { FileDetails, FileEntry } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import { readIso } from '../../core/time.ts'
+import { isMoment, isoTime, readIso } from '../../core/time.ts'
 import { readCount, readText } from './parse-reply.ts'
 
 /**
@@ -97,7 +97,7 @@ export function parseDownloadUrl(data: unknown): { url: string; expiresAt: numbe
  */
 export function parseMoment(value: unknown): string | null {
   const moment = typeof value === 'number' ? (Math.abs(value) < 1e11 ? value * 1_000 : value) : readIso(String(value))
-  return Number.isFinite(moment) && Math.abs(moment) <= 8.64e15 ? new Date(moment).toISOString() : null
+  return isMoment(moment) ? isoTime(moment) : null
 }
 
 function rooted(path: string): string {

@@ -1,7 +1,5 @@
 /** The part of `Headers` that is read here. */
-export interface HeaderSource {
-  get(name: string): string | null
-}
+export type HeaderSource = Pick<Headers, 'get'>
 
 /** Longer waits are taken for errors and ignored. */
 const MAX_RETRY_AFTER_MS = 365 * 86_400_000

@@ -17,6 +17,9 @@ interface PageMark {
   nextToken: string | null
 }
 
+/** Undefined counts as left out. */
+type Bounds = { [Option in keyof SnapshotOptions]: SnapshotOptions[Option] | undefined }
+
 interface PageReader {
   list: ListPage
   /** Reads the page anew: a reply that was on its way before proves nothing. */
@@ -36,7 +39,7 @@ interface Reading {
 export async function takeSnapshot(
   reader: PageReader,
   collection: Collection,
-  { max = MAX_PER_SNAPSHOT, verify = true }: SnapshotOptions = {},
+  { max = MAX_PER_SNAPSHOT, verify = true }: Bounds = {},
 ): Promise<Snapshot> {
   for (let readings = 1; ; readings++) {
     const { items, marks, fault } = await readAll(reader, collection, max)

@@ -35,12 +35,14 @@ const DEFAULT_POLICY: RetryPolicy = { attempts: 4, minMs: 1_000, maxMs: 300_000 
  * `invalid_workflow` or `invalid_duration` for options that are not valid.
  */
 export function planRetries(...options: (RetryOptions | undefined)[]): RetryPolicy {
-  const merged = Object.assign({}, ...options.toReversed()) as RetryOptions
+  // An option that is undefined is left out: JavaScript, and loose TypeScript, may spell it so.
+  const first = <Name extends keyof RetryOptions>(name: Name) =>
+    options.find((each) => each?.[name] !== undefined)?.[name]
+  const [attempts, min, max] = [first('attempts'), first('min'), first('max')]
   return {
-    attempts:
-      merged.attempts === undefined ? DEFAULT_POLICY.attempts : parseAttempts(merged.attempts, 'retry.attempts'),
-    minMs: merged.min === undefined ? DEFAULT_POLICY.minMs : parseDuration(merged.min, 'retry.min'),
-    maxMs: merged.max === undefined ? DEFAULT_POLICY.maxMs : parseDuration(merged.max, 'retry.max'),
+    attempts: attempts === undefined ? DEFAULT_POLICY.attempts : parseAttempts(attempts, 'retry.attempts'),
+    minMs: min === undefined ? DEFAULT_POLICY.minMs : parseDuration(min, 'retry.min'),
+    maxMs: max === undefined ? DEFAULT_POLICY.maxMs : parseDuration(max, 'retry.max'),
   }
 }
 

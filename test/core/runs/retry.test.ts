@@ -17,6 +17,11 @@ describe('planRetries', () => {
       maxMs: 60_000,
     })
   })
+
+  it('planRetries takes an option that is undefined for one that is left out', () => {
+    const loose = { attempts: undefined, min: '1s' } as never
+    expect(planRetries(loose, { attempts: 1, min: '2s' })).toMatchObject({ attempts: 1, minMs: 1_000 })
+  })
 })
 
 describe('decideRetry', () => {

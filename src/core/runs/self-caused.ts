@@ -1,12 +1,9 @@
 import { z } from 'zod'
 import type { EventRecord, ServiceEvent } from '../incoming/event.ts'
-import type { Checkpoint } from './step.ts'
+import { type Checkpoint, LEFT_ALONE } from './step.ts'
 
 /** A deletion up to this long after our own delete of the file counts as ours. */
 const SELF_CAUSED_MS = 10 * 60_000
-
-/** Outcomes of a delete that prove that the service deleted nothing for us. */
-export const LEFT_ALONE: readonly string[] = ['not_found', 'changed', 'dry_run']
 
 /** Errors of the Files client that prove that the service refused the delete. */
 const REFUSED = [

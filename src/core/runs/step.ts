@@ -8,6 +8,9 @@ import { type Failure, UpshotError } from '../errors.ts'
  */
 export type Effect = 'read' | 'write' | 'delete'
 
+/** Outcomes of a delete that prove that the service deleted nothing for us. */
+export const LEFT_ALONE: readonly string[] = ['not_found', 'changed', 'dry_run']
+
 /**
  * `completed` and `failed` are final. `waiting`: for a moment, an event or a run; `started`: a
  * `once` step whose end is not known.

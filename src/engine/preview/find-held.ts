@@ -1,4 +1,4 @@
-import { LEFT_ALONE } from '../../core/runs/self-caused.ts'
+import { LEFT_ALONE } from '../../core/runs/step.ts'
 import {
   describeLimit,
   findFull,

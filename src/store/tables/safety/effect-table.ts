@@ -1,6 +1,5 @@
 import { isPlainObject } from '../../../core/json.ts'
-import { LEFT_ALONE } from '../../../core/runs/self-caused.ts'
-import type { Checkpoint } from '../../../core/runs/step.ts'
+import { type Checkpoint, LEFT_ALONE } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { completeState, type EffectAsk, type EffectRecord, type FileState } from '../../../core/safety/effect.ts'
 import { folderOf } from '../../../core/safety/folders.ts'

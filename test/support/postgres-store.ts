@@ -50,8 +50,11 @@ export async function openTestPostgres({ url, schema }: { url: string; schema: s
   return store
 }
 
-/** A schema in a database of its own, so that a test may end every session of it. */
-export async function makeDatabase(): Promise<{ url: string; schema: string }> {
+/**
+ * A schema in a database of its own, so that a test may end every session of it. `like`: another
+ * one without a session, of which it is a copy.
+ */
+export async function makeDatabase(like?: { url: string }): Promise<{ url: string; schema: string }> {
   const url = new URL(inject('databaseUrl'))
   const name = `test_${randomUUID().slice(0, 8)}`
   const execute = async (sql: string) => {
@@ -60,7 +63,8 @@ export async function makeDatabase(): Promise<{ url: string; schema: string }> {
     await client.query(sql)
     await client.end()
   }
-  await execute(`CREATE DATABASE ${name}`)
+  const template = like ? ` TEMPLATE ${new URL(like.url).pathname.slice(1)}` : ''
+  await execute(`CREATE DATABASE ${name}${template}`)
   onTestFinished(() => execute(`DROP DATABASE ${name} WITH (FORCE)`))
   url.pathname = `/${name}`
   return { url: url.href, schema: 'upshot' }

@@ -8,8 +8,8 @@ import { MAX_CARRIED } from '../../../src/store/tables/approvals/approval-search
 import { deleteAsk } from '../../contract/support/begin-delete.ts'
 import { checkpoint, NOW } from '../../support/fixtures.ts'
 
-/** Deletes of each list: several parts, and three commits that tell of a decision. */
-export const SIZE = 2 * MAX_CARRIED + 10
+/** Deletes of each list: several parts, and two commits that tell of a decision. */
+export const SIZE = MAX_CARRIED + 10
 /** Deletes of the held list that a person approves. */
 export const APPROVED = MAX_CARRIED + 5
 
@@ -17,11 +17,17 @@ const OPTIONS = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
 /** The person who acts in these tests. */
 export const OPERATOR = { actor: 'cli:ada', role: 'owner', from: 'here', reason: 'checked' }
 
-/** Asks for a list of deletes, of which `most` may begin a day. */
-export function askForList(store: Store, lease: Lease, name: string, most: number): Promise<EffectPermit[]> {
+/** Asks for a list of `size` deletes, of which `most` may begin a day. */
+export function askForList(
+  store: Store,
+  lease: Lease,
+  name: string,
+  most: number,
+  size = SIZE,
+): Promise<EffectPermit[]> {
   const setting = 'guard.all.deletes.perDay'
   const limits: Limit[] = [{ scope: name, what: 'deletes', window: 'day', most, setting, over: 'approve' }]
-  const asks = Array.from({ length: SIZE }, (_, n) => {
+  const asks = Array.from({ length: size }, (_, n) => {
     const asked = { path: `/${name}${n}`, bytes: 1, modifiedAt: null }
     return deleteAsk(checkpoint(`${name}${n}`, { target: `storage_a:${name}${n}` }), { limits, asked })
   })
@@ -38,7 +44,8 @@ export function askForList(store: Store, lease: Lease, name: string, most: numbe
 }
 
 /** Begins one list, has another one held, and approves a part of that. */
-export async function workAll(store: Store, free: Lease, held: Lease): Promise<void> {
+export async function workAll(store: Store, [free, held]: Lease[]): Promise<void> {
+  if (!free || !held) throw new Error('both runs are claimed')
   await askForList(store, free, 'free', SIZE)
   await askForList(store, held, 'held', 0)
   const [approval] = await store.listApprovals({ status: 'open', limit: 1, now: NOW })

@@ -8,13 +8,13 @@ import { NOW, queueRun } from '../../support/fixtures.ts'
 import { doomedProgram } from '../../support/program.ts'
 import { dieInPlace } from '../die-in-place.ts'
 import { dieAtEveryCall } from '../every-call.ts'
-import { APPROVED, askForList, SIZE } from './list-scenario.ts'
+import { APPROVED, askForList, SIZE, workAll } from './list-scenario.ts'
 
 const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-lister.ts'))
 
 describe.each(DATABASES)('on %s', (database) => {
   test('a long list is counted once and decided as a whole, at whatever store call its process dies', async () => {
-    const survive = dieInPlace(database, { child: CHILD, prepare: claimTwo }, checkRest)
+    const survive = dieInPlace(database, { child: CHILD, prepare: claimTwo, act: workAll }, checkRest)
     const survivedAt = await dieAtEveryCall(survive, database === 'SQLite' ? 2 : 8)
     expect(survivedAt).toBeGreaterThan(15)
   }, 600_000)

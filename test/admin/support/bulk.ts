@@ -90,6 +90,7 @@ export async function workUntilOver(store: Store, clock: ManualClock, id: string
 /** The store of a process that dies at its `dies`-th call: before it, or after it took effect. */
 export function doomStore(store: Store, dies: number, moment: 'before' | 'after') {
   let calls = 0
+  let underWay: Promise<unknown> = Promise.resolve()
   const dead = Promise.withResolvers<void>()
   const never = new Promise<never>(() => {})
   const doom =
@@ -100,7 +101,8 @@ export function doomStore(store: Store, dies: number, moment: 'before' | 'after'
         dead.resolve()
         return never
       }
-      const result = await call(...args)
+      underWay = call(...args)
+      const result = await underWay
       if (calls < dies) return result
       dead.resolve()
       return never
@@ -108,5 +110,5 @@ export function doomStore(store: Store, dies: number, moment: 'before' | 'after'
   const doomed = Object.fromEntries(
     Object.entries(store).map(([name, call]) => [name, typeof call === 'function' ? doom(call) : call]),
   )
-  return { store: doomed as unknown as Store, dead: dead.promise, calls: () => calls }
+  return { store: doomed as unknown as Store, dead: dead.promise, calls: () => calls, settled: () => underWay }
 }

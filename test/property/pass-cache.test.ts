@@ -67,7 +67,7 @@ test('a pass that goes on in memory has told its code what a replay tells it', (
           .map(({ message }) => message),
       ).toEqual(replayed)
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   ))
 
 test('a random program has the same journal with and without cached passes', () =>

@@ -10,7 +10,7 @@ import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { inStore } from '../support/open-place.ts'
 
 /** Parts of the full size, which is 1,000,000 asks and 10,000 histories. */
-const SHARES = { SQLite: Number(process.env.SAFETY_SHARE ?? 0.03), PostgreSQL: 0.002 }
+const SHARES = { SQLite: Number(process.env.SAFETY_SHARE ?? 0.015), PostgreSQL: 0.002 }
 /** Histories beside each other in one database. */
 const BESIDE = 20
 const SEED = Number(process.env.SAFETY_SEED ?? Date.now() % 1_000_000)

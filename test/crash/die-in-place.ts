@@ -16,7 +16,7 @@ interface Death<Given> {
 }
 
 /**
- * Looks at what is left where a process dies at the answer of its n-th store call; true where it
+ * Looks at what a process leaves that dies at the answer of its n-th store call. True where it
  * lived on. On PostgreSQL, each process is killed. `prepare` works once, and each death has a copy.
  */
 export function dieInPlace<Given>(

@@ -15,7 +15,7 @@ import { askForList, OPERATOR } from './list-scenario.ts'
 import { endAll, STOP } from './withdrawal-scenario.ts'
 
 const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-withdrawer.ts'))
-/** Deletes of each list, which three commits take back: the next life of the run may do two of them. */
+/** Deletes of each list: three commits take them back, two of which the next life makes itself. */
 const SIZE = 2 * MAX_CARRIED + 10
 /** Runs that a stop holds: their end wakes them in two commits. */
 const STOPPED = 260

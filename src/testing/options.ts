@@ -3,6 +3,7 @@ import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
 import { DEFAULT_GUARD, DEFAULT_POLICY, type GuardPolicy } from '../core/safety/guard.ts'
 import { guardSchema } from '../core/safety/guard-schema.ts'
+import { isMoment } from '../core/time.ts'
 import { ReplacedSteps, type StepReplacements } from './engine/replaced-steps.ts'
 import { TestWorkflows } from './test-workflows.ts'
 import type { TestServiceOptions } from './world/test-service.ts'
@@ -59,14 +60,16 @@ export function readOptions(options: TestbedOptions) {
   const cachePasses = options.cachePasses ?? false
   const replaced = new ReplacedSteps(steps)
   const workflows = new TestWorkflows(options.workflows, replaced)
-  const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
-  if (Number.isNaN(now)) {
-    throw new UpshotError(
-      'invalid_request',
-      `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
-    )
-  }
+  const now = readMoment(options.now ?? '2026-01-01T00:00:00Z')
   return { workflows, replaced, now, seed, slots, workers, sandbox, accounts, patienceMs, guard, cachePasses }
+}
+
+/** Epoch milliseconds. Throws `invalid_request` for what is not a moment. */
+export function readMoment(given: string | number | Date): number {
+  const moment = new Date(given).getTime()
+  if (isMoment(moment)) return moment
+  const message = `"${given}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`
+  throw new UpshotError('invalid_request', message)
 }
 
 function readGuard(given: ConfigFile['guard']): GuardPolicy {

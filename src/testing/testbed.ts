@@ -13,7 +13,7 @@ import type { PlannedCrash } from './engine/crash-point.ts'
 import type { ReplacedSteps } from './engine/replaced-steps.ts'
 import { TestEngine } from './engine/test-engine.ts'
 import { WorkUnderWay } from './engine/work-under-way.ts'
-import { readOptions, type TestbedOptions } from './options.ts'
+import { readMoment, readOptions, type TestbedOptions } from './options.ts'
 import { Deciding, People } from './people.ts'
 import { RunBook, type Sent, type TestEffect, type TestRun } from './run-book.ts'
 import { type ForkOptions, type OfAccount, RunControl } from './run-control.ts'
@@ -144,14 +144,14 @@ export class Testbed extends Deciding implements AsyncDisposable {
 
   /**
    * Triggers a tick of a cron workflow; the clock does not move. Returns the run of its first
-   * account. Throws `conflict` if that moment had its runs.
+   * account. Throws `invalid_request` for an invalid moment, and `conflict` if it had its runs.
    */
   async tick(
     workflow: WorkflowOrId,
     moment: string | number | Date = this.now(),
     { account }: OfAccount = {},
   ): Promise<TestRun> {
-    const run = await this.#control.tick(this.#workflows.requireCron(workflow), new Date(moment).getTime(), account)
+    const run = await this.#control.tick(this.#workflows.requireCron(workflow), readMoment(moment), account)
     await this.settle()
     return this.#book.find(run)
   }

@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { defineEvent, defineWorkflow, z } from '../../src/author/index.ts'
+import { cron, defineEvent, defineWorkflow, z } from '../../src/author/index.ts'
 import { testbed } from '../../src/testing/index.ts'
 import { greet } from './support/workflows.ts'
+
+const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
 
 test('send resolves when the runs of the event have come to rest', async () => {
   await using t = await testbed({ workflows: [greet] })
@@ -48,12 +50,13 @@ test('a testbed refuses an invalid start time', async () => {
 })
 
 test.each<[string, (t: Awaited<ReturnType<typeof testbed>>) => unknown, string]>([
-  ['an unknown workflow', (t) => t.runs('great'), 'no workflow "great". It has: greet.'],
+  ['an unknown workflow', (t) => t.runs('great'), 'no workflow "great". It has: greet, nightly.'],
   ['a tick of an unknown workflow', (t) => t.tick('great'), 'no workflow "great"'],
+  ['a tick at no moment', (t) => t.tick(nightly, 'tomorrow'), '"tomorrow" is not a moment'],
   ['a run of a workflow without runs', (t) => t.run('greet'), 'no run yet'],
   ['an invalid duration', (t) => t.advance('soon' as never), '"soon" is not a duration'],
 ])('a testbed explains %s', async (_, mistake, message) => {
-  await using t = await testbed({ workflows: [greet] })
+  await using t = await testbed({ workflows: [greet, nightly] })
   await expect((async () => mistake(t))()).rejects.toThrow(message)
 })
 

@@ -78,7 +78,10 @@ export interface FilesClientOptions {
      * 60s.
      */
     maxWait?: Duration
-    /** Tokens for retries: each takes 5; each success and each second gives 1 back. Default 100. */
+    /**
+     * Tokens for retries, a whole number: each retry takes 5, and each success and each second
+     * gives 1 back. Default 100.
+     */
     quota?: number
   }
   /** Hosts that bytes may come from, such as `files.example.com`. Default: any host. */
@@ -122,16 +125,19 @@ export interface ClientSettings {
 
 /**
  * Fills in the defaults. Throws `invalid_config` for a base address that can never work. An error
- * names the option whose duration or number of attempts is not valid.
+ * names the option whose duration or number is not valid.
  */
 export function resolveSettings(options: FilesClientOptions): ClientSettings {
-  const { timeouts = {}, retry = {} } = options
+  const { timeouts = {}, retry = {}, burst } = options
   return Object.freeze({
     baseUrl: requireBaseUrl(options.baseUrl),
     services: wireNames(options.services ?? {}),
     listForm: options.listForm ?? 'auto',
     pageTokenField: options.pageTokenField ?? 'page_token',
-    limit: { ...planLimit(options.plan ?? 'free'), burst: requireBurst(options.burst) },
+    limit: {
+      ...planLimit(options.plan ?? 'free'),
+      burst: burst === undefined ? null : requireWhole(burst, 1, 'burst'),
+    },
     priority: options.priority ?? 'workflow',
     connectMs: parseDuration(timeouts.connect ?? '5s', 'timeouts.connect'),
     attemptMs: parseDuration(timeouts.attempt ?? '30s', 'timeouts.attempt'),
@@ -142,7 +148,7 @@ export function resolveSettings(options: FilesClientOptions): ClientSettings {
       baseMs: parseDuration(retry.base ?? '500ms', 'retry.base'),
       capMs: parseDuration(retry.cap ?? '15s', 'retry.cap'),
       maxWaitMs: parseDuration(retry.maxWait ?? '60s', 'retry.maxWait'),
-      quota: retry.quota ?? 100,
+      quota: requireWhole(retry.quota ?? 100, 0, 'retry.quota'),
     },
     downloadHosts: options.downloadHosts?.map((host) => host.toLowerCase()) ?? null,
     dryRun: options.dryRun ?? false,
@@ -163,10 +169,9 @@ function transportsOf(own: typeof fetch | undefined): Pick<ClientSettings, 'tran
   return { transport, bytesTransport: transport }
 }
 
-function requireBurst(burst: number | undefined): number | null {
-  if (burst === undefined) return null
-  if (Number.isSafeInteger(burst) && burst >= 1) return burst
-  throw new UpshotError('invalid_config', `burst: "${burst}" is not a whole number of requests, 1 or more.`)
+function requireWhole(given: number, least: number, option: string): number {
+  if (Number.isSafeInteger(given) && given >= least) return given
+  throw new UpshotError('invalid_config', `${option}: "${given}" is not a whole number, ${least} or more.`)
 }
 
 function requireBaseUrl(baseUrl: string): string {

@@ -28,6 +28,8 @@ test.each<[Partial<Parameters<typeof createFilesClient>[0]>, RegExp]>([
   [{ timeouts: { total: '9e15ms' } }, /^timeouts\.total: /],
   [{ retry: { maxWait: Number.POSITIVE_INFINITY } }, /^retry\.maxWait: "Infinity" is not a duration/],
   [{ retry: { attempts: Number.NaN } }, /^retry\.attempts: "NaN" is not a whole number/],
+  [{ retry: { quota: Number.NaN } }, /^retry\.quota: "NaN" is not a whole number, 0 or more/],
+  [{ burst: 0 }, /^burst: "0" is not a whole number, 1 or more/],
 ])('a client with %j is refused by the name of the option', (options, message) => {
   expect(() => createFilesClient({ baseUrl: 'https://api.example.com/v1', apiKey: KEY, ...options })).toThrow(message)
 })

@@ -12,6 +12,7 @@ const LIGHT = new RegExp(
   [
     /^src\/cli\/([\w-]+|(terminal|input|open)\/[\w-]+|commands\/(command-tree|\w+\/commands))\.[jt]s$/,
     /^src\/core\/(errors|time)\.ts$/,
+    /^src\/notices\/log\/fit-text\.ts$/,
     /^src\/project\/(read-version|read-user|process-setup|config\/environment)\.[jt]s$/,
   ]
     .map(({ source }) => source)

@@ -21,7 +21,6 @@ export function wrapped(text: string): Fit {
 const UNITS_A_COLUMN = 32
 
 const load = createRequire(import.meta.url)
-const segmenter = new Intl.Segmenter()
 /** ASCII, letters of Latin scripts, and the dashes and dots that we write. */
 const PLAIN = /^[ -~\u00C0-\u024F–—…·]*$/
 
@@ -82,7 +81,12 @@ export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
 }
 
+/** Made with the first text that needs it: that takes as long as a tenth of a small command. */
+let segmenter: Intl.Segmenter | undefined
+
 function charactersOf(text: string): string[] {
+  if (PLAIN.test(text)) return [...text]
+  segmenter ??= new Intl.Segmenter()
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 

@@ -167,7 +167,7 @@ test('no statement of a run sorts anything but its own steps', () => {
   expect(sorted.filter((sql) => !isSmall(sql) && !isUnfinished(sql)).toSorted()).toEqual([
     expect.stringMatching(/FROM step JOIN hook ON hook.id = step.target/),
     // The sleep that a person skips.
-    expect.stringMatching(/^SELECT key FROM step WHERE run_id = \? AND kind = 'sleep'/),
+    expect.stringMatching(/^SELECT key FROM step WHERE run_id = \? AND status = 'waiting'/),
     expect.stringMatching(/FROM step WHERE run_id = \? ORDER BY position$/),
   ])
 })

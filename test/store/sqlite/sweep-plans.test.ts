@@ -37,7 +37,7 @@ test('no statement of a sweep reads all files, all that events told, or all find
   // Few storages are swept, the book is one row, and a list is as long as what was asked for.
   const ofMany = scans.filter((line) => !/SCAN (sweep|file_book|json_each)\b/.test(line))
   // The counts before a prune end at their limit.
-  expect(ofMany).toEqual(['SCAN gone', 'SCAN file_event', 'SCAN told'])
+  expect(ofMany).toEqual(['SCAN old', 'SCAN gone', 'SCAN file_event', 'SCAN told'])
 })
 
 test('a slice of files is read by the key, in the order of ids', () => {

@@ -10,7 +10,10 @@ import { translateFault } from './storage-fault.ts'
 /** Opens a database as `openDatabase` does, and migrates it. Throws `store_unavailable`. */
 export function openMigrated(file: string): Database.Database {
   try {
-    return prepare(openDatabase(file), migrate)
+    return prepare(openDatabase(file), (db) => {
+      migrate(db)
+      if (file === IN_MEMORY) image ??= db.serialize()
+    })
   } catch (error) {
     throw translateFault(error, file)
   }
@@ -37,6 +40,8 @@ export function openAlone(file: string): Database.Database {
 
 /** The name of a database that is in no file and ends with its connection. */
 const IN_MEMORY = ':memory:'
+/** The first one once it is migrated, as which the others begin: a fifth of a testbed's time. */
+let image: Buffer | undefined
 
 /**
  * Opens a database file, or creates it, with the settings of all our connections. Throws
@@ -45,7 +50,9 @@ const IN_MEMORY = ':memory:'
 export function openDatabase(file: string, { isAlone = false } = {}): Database.Database {
   if (file !== IN_MEMORY) prepareFile(file)
   requireOwnLog(file)
-  const db = new Database(file, { timeout: isAlone ? ALONE_WAIT_MS : LOCK_WAIT_MS })
+  const db = new Database(file === IN_MEMORY ? (image ?? file) : file, {
+    timeout: isAlone ? ALONE_WAIT_MS : LOCK_WAIT_MS,
+  })
   return prepare(db, () => {
     // Before the first read, as the index of the log then needs no shared memory.
     if (isAlone) db.pragma('locking_mode = EXCLUSIVE')

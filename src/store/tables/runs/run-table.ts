@@ -182,7 +182,10 @@ export class RunTable extends JoinedTable<{
     return this.#end(lease.runId, lease.fence, ending, now)
   }
 
-  /** Ends a run whatever it does, behind {@link lockTrees}; false when it was over. */
+  /**
+   * Ends a run whatever it does; false when it was over. The caller has locked it with
+   * {@link lockTrees}, or with {@link lockToEnd} where it has not started.
+   */
   endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
     return this.#end(runId, null, ending, now)
   }

@@ -203,7 +203,7 @@ export function listOpener(store: Store | SharedStore, publish: Publish): () => 
 /** Longer than load balancers and scrapers take from one look to the next, in milliseconds. */
 export const REFUSED_FOR_MS = 30_000
 
-/** Faults of a disk that other rows meet than that of a probe: larger ones, or of another page. */
+/** Faults of a disk that a delivery may meet while the one small row of a probe is saved. */
 const OF_DISK: Record<string, string> = {
   database_full: 'is full',
   database_unwritable: 'cannot be written',

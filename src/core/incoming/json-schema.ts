@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { JsonValue } from '../json.ts'
 
 /**
- * The JSON Schema of what a schema takes. It takes the same or more: what it refuses, the schema
- * refuses, too. Throws for a part that it cannot say, unless `unrepresentable` is `any`.
+ * Writes a zod schema as JSON Schema, which takes all values that the zod schema takes, and perhaps
+ * more. Throws for a part that JSON Schema cannot say, unless `unrepresentable` is `any`.
  */
 export function writeJsonSchema(
   schema: z.ZodType,
@@ -12,7 +12,7 @@ export function writeJsonSchema(
   return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input', unrepresentable, override: widen })))
 }
 
-/** Flags of a pattern, and a lenient UUID, are lost on the way there and back. */
+/** Leaves out patterns with flags, which JSON Schema does not have, and lenient UUIDs. */
 function widen({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: z.core.JSONSchema.BaseSchema }) {
   const { checks = [], ...own } = zodSchema._zod.def as { checks?: { _zod: { def: object } }[]; format?: string }
   const patterns = [own, ...checks.map(({ _zod }) => _zod.def)].map((def) => ('pattern' in def ? def.pattern : null))
@@ -30,7 +30,10 @@ export function findMisfits(schema: JsonValue, value: unknown): { at: string; fa
   return parsed.error.issues.map(({ path, message }) => ({ at: path.map(String).join('.'), fault: message }))
 }
 
-/** Null takes everything, and so does a schema that we cannot read: the code looks for itself. */
+/**
+ * Reads a JSON Schema. Null takes everything, and so does one that we cannot read: the author's own
+ * schema is asked as well.
+ */
 export function readJsonSchema(schema: JsonValue): z.ZodType {
   try {
     return schema === null ? z.unknown() : z.fromJSONSchema(schema as never)

@@ -81,7 +81,7 @@ export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
 }
 
-/** Made with the first text that needs it: that takes as long as a tenth of a small command. */
+/** Made for the first text that is not plain, for it takes 16 ms of processor time. */
 let segmenter: Intl.Segmenter | undefined
 
 function charactersOf(text: string): string[] {

@@ -49,8 +49,11 @@ export function createEraser({ kind, text }: Words): Eraser {
   }
 }
 
-/** A text of JSON, or a number or word beside its texts. */
-const PARTS = /"(?:[^"\\]+|\\.)*"|[^\s",:[\]{}]+/g
+/**
+ * A text of JSON, or a number or word beside its texts. A text is matched in slices (`(?=(…))\1`).
+ * One by one, the signs of a long text would overflow the stack of the expression.
+ */
+const PARTS = /"(?:(?=((?:[^"\\]|\\.){1,4096}))\1)*"|[^\s",:[\]{}]+/g
 
 /** JSON stays JSON: a number that is erased becomes a text. */
 function eraseIn(found: string, find: RegExp): string {

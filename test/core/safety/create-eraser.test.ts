@@ -35,8 +35,8 @@ test('names that differ stay different', () => {
   expect(eraser.eraseName('copy[Anna]', code)).toBe('copy[[erased 41]]')
 })
 
-test('a number is erased beside a text of many megabytes', () => {
-  const note = 'a'.repeat(12_000_000)
-  const erased = createEraser(text('48213')).erase(JSON.stringify({ note, quoted: '"\\', customer: 48213 }))
-  expect(JSON.parse(erased)).toEqual({ note, quoted: '"\\', customer: '[erased]' })
+test.each(['a', '"', '\\a'])('a number is erased beside many megabytes of %s', (sign) => {
+  const note = sign.repeat(12_000_000)
+  const erased = createEraser(text('48213')).erase(JSON.stringify({ note, customer: 48213 }))
+  expect(erased === JSON.stringify({ note, customer: '[erased]' })).toBe(true)
 })

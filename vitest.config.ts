@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { SecondTries } from './test/support/second-tries.ts'
+import { keepTempInMemory } from './test/support/temp-in-memory.ts'
+
+keepTempInMemory()
 
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [

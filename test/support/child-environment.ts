@@ -1,5 +1,5 @@
-/** The environment of a started process: the path, and where compiled code is kept; no settings. */
-export const CHILD_ENVIRONMENT = pick(/^(PATH|NODE_COMPILE_CACHE)$/)
+/** Of a started process: the path, and where temporary files and compiled code go; no settings. */
+export const CHILD_ENVIRONMENT = pick(/^(PATH|TMPDIR|NODE_COMPILE_CACHE)$/)
 
 /**
  * The variables that npm needs to reach a registry through a proxy or with certificates of its own.

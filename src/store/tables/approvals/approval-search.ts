@@ -29,14 +29,15 @@ export class ApprovalSearch extends Table {
     findQuestion: this.db.pluck<[string], string>(
       `SELECT id FROM approval WHERE asked_by = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
     ),
-    count: this.db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS open_items,
-         count(DISTINCT run_id) AS runs
-       FROM approval_item WHERE approval = ?`,
+    count: this.db.prepare<[string[]], { approval: string; openItems: number; runs: number }>(
+      `SELECT approval, count(DISTINCT run_id) AS runs,
+         count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS open_items
+       FROM approval_item WHERE ${this.db.sql.isOneOf('approval', 'text')} GROUP BY approval`,
     ),
-    votes: this.db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, answer, at, CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS is_signed
-       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
+    votes: this.db.prepare<[string[]], VoteRow>(
+      `SELECT approval, actor, verdict, reason, hash, answer, at,
+         CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS is_signed
+       FROM approval_vote WHERE ${this.db.sql.isOneOf('approval', 'text')} ORDER BY at, actor`,
     ),
     items: this.db.prepare<[string, number, number], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
@@ -66,12 +67,12 @@ export class ApprovalSearch extends Table {
     const list = this.db.prepare<unknown[], ApprovalRow>(
       `SELECT * FROM approval ${index} ${where} ORDER BY id DESC LIMIT ?`,
     )
-    return Array.fromAsync(await list.all(...values, limit), (row) => this.#describe(row, now))
+    return this.#describe(await list.all(...values, limit), now)
   }
 
   async findApproval(id: string, now: number): Promise<Approval | null> {
-    const row = await this.#sql.find.get(id)
-    return row ? await this.#describe(row, now) : null
+    const [found = null] = await this.#describe(await this.#sql.find.all(id), now)
+    return found
   }
 
   /** Ids that begin so, oldest first. */
@@ -90,9 +91,12 @@ export class ApprovalSearch extends Table {
     return (await this.#sql.items.all(approval, after, limit)).map(readItem)
   }
 
-  async #describe(row: ApprovalRow, now: number): Promise<Approval> {
-    const counts = await this.#sql.count.get(row.id)
-    return readApproval(row, { counts, votes: await this.#sql.votes.all(row.id), now })
+  async #describe(rows: readonly ApprovalRow[], now: number): Promise<Approval[]> {
+    if (rows.length === 0) return []
+    const ids = rows.map(({ id }) => id)
+    const counts = new Map((await this.#sql.count.all(ids)).map((each) => [each.approval, each]))
+    const votes = Map.groupBy(await this.#sql.votes.all(ids), ({ approval }) => approval)
+    return rows.map((row) => readApproval(row, { counts: counts.get(row.id), votes: votes.get(row.id) ?? [], now }))
   }
 }
 
@@ -115,7 +119,7 @@ function readApproval(row: ApprovalRow, { counts, votes, now }: ApprovalFacts): 
     openItems,
     runs,
     question: question === null ? null : JSON.parse(question),
-    votes: votes.map(({ isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
+    votes: votes.map(({ approval: _approval, isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
   }
 }
 
@@ -140,6 +144,7 @@ export interface ItemRow extends Omit<ApprovalItem, 'asked'> {
 }
 
 interface VoteRow {
+  approval: string
   actor: string
   verdict: Verdict
   reason: string | null

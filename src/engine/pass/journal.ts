@@ -60,6 +60,8 @@ export class Journal {
   /** Calls of steps in this pass. */
   #calls = 0
   readonly #unsaved = new Unsaved()
+  /** Asked before effects. Outcomes wait for none of these: they may go on without a pause. */
+  readonly #asks = new Unsaved((error) => this.#unsaved.fail(error))
   #isContinued: boolean
   #hasRecorded = false
   #isClosed = false
@@ -231,7 +233,7 @@ export class Journal {
    */
   beginEffects(asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
-    return this.#unsaved.write(() => this.#store.beginEffects(this.#lease, asks, { ...options, codeHash }))
+    return this.#asks.write(() => this.#store.beginEffects(this.#lease, asks, { ...options, codeHash }))
   }
 
   /** The number of a list that begins now, unlike that of any other of this pass. */
@@ -241,7 +243,7 @@ export class Journal {
 
   /** Decides about a long list before its parts begin; fails as {@link beginEffects}. */
   reserveEffects(list: EffectList, shares: readonly EffectShare[], options: AskOptions): Promise<ListRoom> {
-    return this.#unsaved.write(() => this.#store.reserveEffects(this.#lease, list, shares, options))
+    return this.#asks.write(() => this.#store.reserveEffects(this.#lease, list, shares, options))
   }
 
   /** Begins a part of a long list; fails as {@link beginEffects}. */
@@ -251,12 +253,12 @@ export class Journal {
     options: AskOptions,
   ): Promise<(EffectPermit | null)[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
-    return this.#unsaved.write(() => this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash }))
+    return this.#asks.write(() => this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash }))
   }
 
   /** Notes how a delete finds its file, before its request; fails as {@link beginEffects}. */
   noteSeen(key: string, seen: FileBefore): Promise<void> {
-    return this.#unsaved.write(() => this.#store.noteSeen(this.#lease, key, seen))
+    return this.#asks.write(() => this.#store.noteSeen(this.#lease, key, seen))
   }
 
   /**

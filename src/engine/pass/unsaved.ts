@@ -15,6 +15,12 @@ export class Unsaved {
   #failure: { error: unknown } | null = null
   #barrier: PromiseWithResolvers<void> | null = null
   #sent: PromiseWithResolvers<void> | null = null
+  readonly #failed: ((error: unknown) => void) | undefined
+
+  /** `failed` hears of each write that fails. */
+  constructor(failed?: (error: unknown) => void) {
+    this.#failed = failed
+  }
 
   /** True once a write has failed. Nothing may begin then. */
   get hasFailed(): boolean {
@@ -50,13 +56,21 @@ export class Unsaved {
     return this.#sent.promise
   }
 
+  /** A write beside these has failed. */
+  fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#failed?.(error)
+    this.#barrier?.reject(this.#failure.error)
+    this.#barrier = null
+  }
+
   #begin<T>(call: () => Promise<T>): Promise<T> {
     this.#underWay += 1
     const saved = quietly(call)
     saved.then(
       () => this.#end(),
       (error: unknown) => {
-        this.#failure ??= { error }
+        this.fail(error)
         this.#end()
       },
     )
@@ -66,9 +80,8 @@ export class Unsaved {
   #end(): void {
     this.#underWay -= 1
     if (this.#underWay === 0) this.#beginWaiting()
-    if (this.#failure) this.#barrier?.reject(this.#failure.error)
-    else if (this.#underWay === 0) this.#barrier?.resolve()
-    else return
+    if (this.#underWay > 0) return
+    this.#barrier?.resolve()
     this.#barrier = null
   }
 

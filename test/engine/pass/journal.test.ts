@@ -4,6 +4,18 @@ import { checkpoint, NOW } from '../../support/fixtures.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
+/** The journal of a new run, whose store has only what the test needs. */
+function openJournal(store: object): Journal {
+  return new Journal({
+    store: store as never,
+    lease: { runId: 'run_1', fence: 1 } as never,
+    known: [],
+    startedAt: NOW,
+    tags: { take: () => null } as never,
+    codeHash: null,
+  })
+}
+
 test('a run of 10,000 steps is replayed with one read and no writes', async ({ engine }) => {
   const calls: string[] = []
   const store = new Proxy(engine.store, {
@@ -67,15 +79,34 @@ test('a step name that repeats in a loop without a key is reported once', async 
   expect(warnings).toMatchObject([{ run: parked.id, step: 'copy', count: 100 }])
 })
 
+test('outcomes follow those that are on disk, also while deletes begin without a pause', async () => {
+  const saves: (() => void)[] = []
+  const journal = openJournal({
+    saveCheckpoint: () => new Promise<void>((resolve) => saves.push(resolve)),
+    noteSeen: () => new Promise(() => {}),
+  })
+  for (let n = 0; n < 64; n++) void journal.record(checkpoint(`a${n}`))
+  const room = journal.room()
+  void journal.noteSeen('b', { path: '/b', bytes: 1, modifiedAt: null, sha256: null })
+  for (const save of saves) save()
+  const later = new Promise((resolve) => setImmediate(resolve, 'later'))
+  expect(await Promise.race([room, later])).not.toBe('later')
+  expect(journal.room()).toBeNull()
+})
+
+test('nothing goes on after a delete could not note what it found', async () => {
+  const journal = openJournal({ noteSeen: () => Promise.reject(new Error('the disk is gone')) })
+  await expect(journal.noteSeen('a', { path: '/a', bytes: 1, modifiedAt: null, sha256: null })).rejects.toThrow(
+    'disk is gone',
+  )
+  await expect(journal.barrier()).rejects.toThrow('disk is gone')
+  expect(journal.hasFailed).toBe(true)
+})
+
 test('once the outcome of a run is decided, nothing more is recorded', () => {
   const written: string[] = []
-  const journal = new Journal({
-    store: { saveCheckpoint: async (_: unknown, step: { key: string }) => void written.push(step.key) } as never,
-    lease: { runId: 'run_1', fence: 1 } as never,
-    known: [],
-    startedAt: NOW,
-    tags: { take: () => null } as never,
-    codeHash: null,
+  const journal = openJournal({
+    saveCheckpoint: async (_: unknown, step: { key: string }) => void written.push(step.key),
   })
   void journal.record(checkpoint('a'))
   journal.close()

@@ -12,8 +12,7 @@ import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { type FoundItem, readAsked, stateOf } from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
-import type { Bonds } from '../runs/step-table.ts'
-import type { EffectTable } from '../safety/effect-table.ts'
+import type { Bonds, EffectTable } from '../safety/effect-table.ts'
 
 /** An ask with the answer that needs no limit; null where the limits decide. */
 export interface JudgedAsk extends CountedAsk {
@@ -26,7 +25,7 @@ export interface JudgedAsk extends CountedAsk {
 interface KnownSteps {
   /** By step. */
   items: ReadonlyMap<string, FoundItem>
-  begun: ReadonlySet<string>
+  begun: ReadonlyMap<string, Bonds>
 }
 
 /** Facts that a judgment of an ask rests on, beside the ask. */
@@ -49,7 +48,8 @@ export async function readKnown(
   const keys = [...new Set(asks.flatMap(({ step }) => [step.key, firstKeyOf(step.key)]))]
   const items = await approvals.listItems(runId, keys)
   const begun = await effects.listBegun(runId, keys)
-  return { items: new Map(items.map((item) => [item.step, item])), begun: new Set(begun) }
+  const byStep = <Row extends { step: string }>(rows: readonly Row[]) => new Map(rows.map((row) => [row.step, row]))
+  return { items: byStep(items), begun: byStep(begun) }
 }
 
 /** The word about a step's effect. A no to a file is also for its later deletes in the run. */
@@ -67,19 +67,19 @@ export function findWord({ items }: KnownSteps, { class: kind, step }: EffectAsk
  * The permit of an effect that has begun before. It stays bound to what people approved then, also
  * where their word is taken back by now. It is bound to the file as its last request found it, too.
  */
-export function permitAgain(item: FoundItem | null, bonds: Bonds | null): EffectPermit {
+export function permitAgain(item: FoundItem | null, bonds: Bonds): EffectPermit {
   const approved = item?.state === 'approved' ? item : null
   return {
     kind: 'granted',
     approval: approved?.approval ?? null,
     by: null,
-    expect: completeState(approved && readAsked(approved.asked), completeState(read(bonds?.expect), read(bonds?.seen))),
+    expect: completeState(approved && readAsked(approved.asked), completeState(read(bonds.expect), read(bonds.seen))),
     isRepeated: true,
   }
 }
 
-function read(state: string | null | undefined): FileState | null {
-  return state == null ? null : toState(JSON.parse(state))
+function read(state: string | null): FileState | null {
+  return state === null ? null : toState(JSON.parse(state))
 }
 
 /** The answer while people have not decided. */
@@ -98,14 +98,16 @@ export function answerFull(full: Limit, now: number): EffectPermit | null {
   return { kind: 'held', reason: `waits for room: ${would}`, approval: null, until, opened: false }
 }
 
-/** The steps whose effects may begin, and the asks of those that people approved. */
+/** The steps whose effects may begin, those that begin again, and asks that people approved. */
 export function listGranted(judged: readonly JudgedAsk[]) {
   const keys: string[] = []
+  const repeated: string[] = []
   const approved: CountedAsk[] = []
   for (const { ask, source, permit } of judged) {
     if (permit?.kind !== 'granted') continue
     keys.push(ask.step.key)
-    if (permit.approval !== null && !permit.isRepeated) approved.push({ ask, source })
+    if (permit.isRepeated) repeated.push(ask.step.key)
+    else if (permit.approval !== null) approved.push({ ask, source })
   }
-  return { keys, approved }
+  return { keys, repeated, approved }
 }

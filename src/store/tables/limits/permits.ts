@@ -54,7 +54,7 @@ interface PermitTables {
   stops: StopTable
   /** False when the lease is stale; else its run is locked to the end of the transaction. */
   runs: Pick<RunTable, 'lock'>
-  steps: Pick<StepTable, 'save' | 'findBonds'>
+  steps: Pick<StepTable, 'save'>
   waits: Pick<WaitTable, 'saveCodeHash'>
 }
 
@@ -163,7 +163,8 @@ export class Permits extends JoinedTable<PermitTables> {
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const item = findWord(known, ask)
-    if (known.begun.has(step.key)) return judge(permitAgain(item, await this.parts.steps.findBonds(runId, step.key)))
+    const bonds = known.begun.get(step.key)
+    if (bonds) return judge(permitAgain(item, bonds))
     return judge(item && (await this.#judgeWord(runId, ask, { item, now, needs })))
   }
 
@@ -276,11 +277,9 @@ export class Permits extends JoinedTable<PermitTables> {
     if (permit === null) throw new Error(`step ${key} was judged`)
     await steps.save(lease.runId, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
     if (permit.kind === 'granted') {
-      if (permit.isRepeated) await effects.repeat(runId, key)
-      else {
-        if (permit.approval === null && wasAsked) await approvals.withdrawStep(runId, key, now)
-        await effects.begin(runId, ask, { ...permit, now })
-      }
+      if (permit.isRepeated) return permit
+      if (permit.approval === null && wasAsked) await approvals.withdrawStep(runId, key, now)
+      await effects.begin(runId, ask, { ...permit, now })
       return permit
     }
     if (permit.kind === 'stopped') await approvalWaits.awaitPermit(runId, key, 'stop')
@@ -289,11 +288,12 @@ export class Permits extends JoinedTable<PermitTables> {
     return permit
   }
 
-  /** Ends the waits of effects that begin, and counts apart those that people approved. */
+  /** Ends the waits of effects that begin, and counts those that begin again or were approved. */
   async #noteGranted({ runId }: Lease, judged: readonly JudgedAsk[], now: number): Promise<void> {
-    const { approvalWaits, guard } = this.parts
-    const { keys, approved } = listGranted(judged)
+    const { approvalWaits, effects, guard } = this.parts
+    const { keys, repeated, approved } = listGranted(judged)
     await approvalWaits.settle(runId, keys)
+    if (repeated.length > 0) await effects.repeat(runId, repeated)
     for (const share of sharesOf(approved)) await guard.reserve(share.source, 'approved', share, now)
   }
 }

@@ -54,12 +54,6 @@ export class StepTable extends Table {
     await this.#appendFailure.run(runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
   }
 
-  /** The states that bind an effect that has begun: as it was allowed, and as it was found. */
-  readonly findBonds = this.readRow<[runId: string, key: string], Bonds>(
-    `SELECT effect.expect, step.seen FROM step LEFT JOIN effect ON effect.seq = step.effect_seq
-     WHERE step.run_id = ? AND step.key = ?`,
-  )
-
   readonly noteSeen = this.write<[seen: string, runId: string, key: string]>(
     'UPDATE step SET seen = ? WHERE run_id = ? AND key = ?',
   )
@@ -69,12 +63,6 @@ export class StepTable extends Table {
     'SELECT key, attempt, failed_at AS at, error FROM step_failure WHERE run_id = ? ORDER BY number',
     (row) => ({ ...row, error: JSON.parse(row.error) }),
   )
-}
-
-/** Each is JSON text of a state, or null. */
-export interface Bonds {
-  expect: string | null
-  seen: string | null
 }
 
 type FailureRow = Omit<StepFailure, 'error'> & { error: string }

@@ -18,9 +18,10 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
     'SELECT effect_seq FROM step WHERE run_id = ? AND key = ?',
   )
 
-  /** The steps among these whose effects have begun. */
-  readonly listBegun = this.readValues<[runId: string, keys: readonly string[]], string>(
-    `SELECT key FROM step WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND effect_seq IS NOT NULL`,
+  /** The steps among these whose effects have begun, with the states that bind them. */
+  readonly listBegun = this.readRows<[runId: string, keys: readonly string[]], Bonds>(
+    `SELECT step.key AS step, effect.expect, step.seen FROM step LEFT JOIN effect ON effect.seq = step.effect_seq
+     WHERE step.run_id = ? AND ${this.db.sql.isOneOf('step.key', 'text')} AND step.effect_seq IS NOT NULL`,
   )
 
   /** Appends the beginning of an effect, and marks its step. */
@@ -48,9 +49,9 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
     await this.#writes.mark.run(seq, runId, step.key)
   }
 
-  /** An effect that has begun begins again: its first attempt has no known end. */
-  readonly repeat = this.write<[runId: string, key: string]>(
-    'UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?',
+  /** Effects that have begun begin again: their first attempts have no known end. */
+  readonly repeat = this.write<[runId: string, keys: readonly string[]]>(
+    `UPDATE step SET permits = permits + 1 WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')}`,
   )
 
   /**
@@ -269,6 +270,14 @@ const EMPTY_NOTE = {
 export type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>
 
 export type StepFacts = NonNullable<SavedWithStep['effect']>
+
+/** The states that bind an effect that has begun: as it was allowed, and as it was found. */
+export interface Bonds {
+  step: string
+  /** JSON text of a state, or null. */
+  expect: string | null
+  seen: string | null
+}
 
 /** A permit, as the row that begins an effect keeps it. */
 interface Grant {

@@ -32,6 +32,16 @@ test('a hash that the list does not have is refused, and so is an answer where n
   expect(answered).toMatchObject({ status: 400, body: { detail: 'This approval asks for no answer.' } })
 })
 
+test('nobody decides under the name of another, so that one person is never counted as two', async () => {
+  const { get, post, id } = await startHeld()
+  const { hash } = await get(`/approvals/${id}`)
+  for (const verdict of ['approve', 'deny']) {
+    const { status, body } = await post(`/approvals/${id}/${verdict}`, { hash, as: 'ada' })
+    expect({ status, ...body }).toMatchObject({ status: 409, detail: expect.stringContaining('"ada"') })
+  }
+  expect(await get(`/approvals/${id}`)).toMatchObject({ status: 'open', votes: [] })
+})
+
 test('a viewer sees that deletes are held, and neither their paths nor a button', async () => {
   const { get, id, makeToken, post } = await startHeld()
   const token = await makeToken('viewer')

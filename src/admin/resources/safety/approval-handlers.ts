@@ -63,7 +63,7 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       const approval = await requireApproval(store, params.id, now)
       const answer = checkAnswer(approval, body.answer)
       const only = body.only === undefined ? null : parseNumbers(body.only)
-      return decide(call, { approval: approval.id, verdict: 'approved', only, answer })
+      return decide(store, call, { approval: approval.id, verdict: 'approved', only, answer })
     },
     async 'POST /approvals/:id/approve-ahead'({ params, body, operator, writes, record, now, signal }) {
       const first = await requireApproval(store, params.id, now)
@@ -86,12 +86,13 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
     },
     async 'POST /approvals/:id/deny'(call) {
       const { id: approval } = await requireApproval(store, call.params.id, call.now)
-      return decide(call, { approval, verdict: 'denied', only: null, answer: null })
+      return decide(store, call, { approval, verdict: 'denied', only: null, answer: null })
     },
   }
 }
 
-function decide(
+async function decide(
+  store: Pick<ReadStore, 'listApprovers'>,
   { body, operator, writes, now }: Vote,
   decision: {
     approval: string
@@ -101,6 +102,12 @@ function decide(
   },
 ): Promise<DecisionResult> {
   const { hash, as, signature } = body
+  // Without a signature to check, one caller could speak for two people.
+  if (as !== undefined && !(await mustVotesBeSigned(store))) {
+    throw new UpshotError('conflict', `The decision of "${as}" does not count: nobody is registered as an approver.`, {
+      fix: 'Decide without --as, or register people: "upshot approvers add <name> --key <file>".',
+    })
+  }
   const voter = {
     actor: as ?? operator.actor,
     reason: operator.reason,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parse as parseJson } from 'secure-json-parse'
 import { UpshotError } from '../core/errors.ts'
-import type { ServiceEvent } from '../core/incoming/event.ts'
+import { OWN_TYPES, type ServiceEvent, TEST_EVENT } from '../core/incoming/event.ts'
 import { parseEvent } from '../core/incoming/parse-event.ts'
 import { scanJson } from '../core/incoming/scan-json.ts'
 
@@ -13,7 +13,10 @@ export function readEvent(body: Buffer): { text: string; event: ServiceEvent } |
   const read = readJson(body)
   if (read instanceof UpshotError) return read
   try {
-    return { text: read.text, event: parseEvent(read.value) }
+    const event = parseEvent(read.value)
+    // A run that waits for one of ours believes it: no sender may end an approval.
+    const isOurs = event.type.startsWith(OWN_TYPES) && event.type !== TEST_EVENT
+    return isOurs ? invalid(`Types under "${OWN_TYPES}" are for events that Upshot makes.`) : { text: read.text, event }
   } catch (error) {
     if (error instanceof UpshotError) return error
     throw error

@@ -36,6 +36,7 @@ test.each([
   ['no id', JSON.stringify({ type: 'file.created', created: '2026-06-01T00:00:00Z', data: {} })],
   ['a foreign id', eventBody('message_1')],
   ['no data', JSON.stringify({ id: 'evt_1', type: 'file.created', created: '2026-06-01T00:00:00Z' })],
+  ['the type of an event that only we make', eventBody('evt_1').replace('file.created', 'upshot.approval.closed')],
   ['a poisoned key', `{"__proto__":{"x":1},${eventBody('evt_1').slice(1)}`],
 ])('a signed body with %s is answered 400 and stores no event', async (_what, body) => {
   const { post, store } = await createTestReceiver()

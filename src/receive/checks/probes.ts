@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint } from '../../core/incoming/endpoint.ts'
+import { TEST_EVENT } from '../../core/incoming/event.ts'
 import { isProbeMark, MARK_MS, PROBE_HEADER } from '../../core/incoming/probe-mark.ts'
 import { signBody } from '../../core/incoming/signature.ts'
 import { isoTime } from '../../core/time.ts'
@@ -64,7 +65,7 @@ export class SelfProbe {
 
   /** Resolves when a delivery to the endpoint passes every check; otherwise rejects. */
   async send(receiverUrl: string, endpoint: Endpoint, now: number): Promise<void> {
-    const event = { id: EVENT_ID, type: 'upshot.probe', created: isoTime(now), data: {} }
+    const event = { id: EVENT_ID, type: TEST_EVENT, created: isoTime(now), data: {} }
     const body = Buffer.from(JSON.stringify(event))
     const signature = signBody(endpoint.scheme, currentSecret(endpoint), { id: event.id, body }, now)
     const headers = { 'Content-Type': 'application/json', ...signature, [PROBE_HEADER]: this.#makeMark() }

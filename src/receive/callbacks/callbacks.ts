@@ -83,8 +83,11 @@ export class Callbacks {
 
   async #answer(hook: FoundHook, { id, body, receivedAt, header }: RawDelivery, data: string): Promise<Reception> {
     const { store, publish } = this.#parts
-    // Answers may be alike. A sender that repeats one says so by such a header.
-    const key = header('idempotency-key') ?? header('webhook-id') ?? id
+    const { scheme } = hook.sign ?? {}
+    // Answers may be alike. A sender that repeats one says so by such a header. One that is signed
+    // comes first: anybody could give a copy another one.
+    const signed = scheme?.signed === 'id.timestamp.body' ? header(scheme.idHeader.toLowerCase()) : undefined
+    const key = signed ?? header('idempotency-key') ?? header('webhook-id') ?? id
     const receipt = await store.answerHook({
       hook: hook.id,
       delivery: id,

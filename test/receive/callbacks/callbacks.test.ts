@@ -300,6 +300,14 @@ test.each(SIGNED)('an answer signed as %s is verified, and any other is 401', as
   expect((await told()).map(({ verdict }) => verdict)).toContain('bad_signature')
 })
 
+test('an answer whose signature covers its id is counted once, whatever key a copy of it names', async () => {
+  const [, scheme, secret, sign] = SIGNED[3] as (typeof SIGNED)[number]
+  const { send } = await openCallback({ isMany: true, sign: { scheme, secret } })
+  const copied = async (key: string) =>
+    (await send(CLEAN, { ...JSON_TYPE, ...sign(CLEAN), 'Idempotency-Key': key })).body.data.verdict
+  expect([await copied('one'), await copied('other')]).toEqual(['accepted', 'duplicate'])
+})
+
 test.each<[why: string, secret: string, headers: Record<string, string>, reason: RegExp]>([
   [
     'by another scheme',

@@ -15,7 +15,6 @@ import type {
   ListQuery,
   WrapCall,
 } from '../core/service/files-api.ts'
-import { findStorage } from '../core/service/storage.ts'
 import type { FilesLogLine } from './log-line.ts'
 import type { DeleteRequest } from './operations/delete.ts'
 import { deleteAll } from './operations/delete-all.ts'
@@ -184,8 +183,8 @@ class SeenEntries {
   }
 
   /** Distinct files that the run has listed in each folder above a path; null: of the storage. */
-  listedAbove(given: string, path: string | null): FolderCount[] {
-    const counts = this.#counts.get(findStorage(given, {}) ?? given)
+  listedAbove(service: string, path: string | null): FolderCount[] {
+    const counts = this.#counts.get(service)
     return foldersAbove(folderOf(path)).flatMap((folder) => {
       const listed = counts?.get(folder) ?? 0
       return listed === 0 ? [] : [{ folder, listed }]

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow, z } from '../../src/author/index.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'
+import type { StorageName } from '../../src/core/service/storage.ts'
 import { crashEverywhere, type Testbed, testbed } from '../../src/testing/index.ts'
 import { define } from '../support/workflows.ts'
 
@@ -81,11 +82,14 @@ test('a no and the end of the time are verdicts, and never a yes', async () => {
   expect(await left(t)).toHaveLength(3)
 })
 
-test('files that a person refused are not deleted by code that ignores the verdict', async () => {
+test.each([
+  ['', 'storage_a'],
+  [', under another spelling', 'Storage A'],
+])('files that a person refused are not deleted by code that ignores the verdict%s', async (_, spelled) => {
   const deaf = define('deaf', { on: 'file.created', retry: { attempts: 1 } }, async ({ step, files }) => {
     const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
     await step.approve('ask', { ask: 'Delete?', deletes: items })
-    return files.deleteAll(items)
+    return files.deleteAll(items.map((file) => ({ ...file, service: spelled as StorageName })))
   })
   await using t = await testbed({ workflows: [deaf] })
   await t.deny(await ask(t, 1))

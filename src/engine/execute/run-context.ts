@@ -20,6 +20,7 @@ import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
 import { prepareDelete } from '../steps/guard/ask-guard.ts'
+import { nameStorages } from '../steps/guard/name-storages.ts'
 import { type HookRequest, hookStep } from '../steps/hook-step.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
@@ -44,7 +45,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     step: createStepApi(pass),
     // Made at its first use, as the signal is: most runs need neither, and many are at work.
     get files() {
-      files ??= checkCalls('files', FILES, { ...filesFor(account, stepOfCall) }, refuse)
+      files ??= checkCalls('files', FILES, nameStorages(filesFor(account, stepOfCall), pass.spellings), refuse)
       return files
     },
     log: createRunLog(pass),

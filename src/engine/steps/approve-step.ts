@@ -9,6 +9,7 @@ import type { FileEntry } from '../../core/service/file.ts'
 import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
+import { nameStorage } from './guard/name-storages.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { describeSchema, refuseStep, requireAsk } from './step-request.ts'
 import { stubStep } from './stub-step.ts'
@@ -155,7 +156,7 @@ function planQuestion(pass: Pass, key: string, request: ApproveRequest): Questio
     answer: describeSchema(key, 'answer', answer),
     needs,
     role: by,
-    effects: deletes.map(describeDelete),
+    effects: deletes.map((file) => describeDelete(nameStorage(file, pass.spellings))),
     openedAt: now,
     // The run would end before a later word.
     expiresAt: Math.min(now + waitMs, pass.deadline ?? Infinity),

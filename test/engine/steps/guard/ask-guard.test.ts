@@ -76,6 +76,48 @@ test('a stop that comes while the store notes how the delete found its file hold
   expect(sent).toEqual([])
 })
 
+test('a share counts where the code names the storage as the service does, as events do', async ({ engine }) => {
+  const ids = Array.from({ length: 20 }, (_, index) => `f${index}`)
+  const deleted: string[] = []
+  const cleaning = define('cleaning', { on: 'file.created' }, async ({ files }) => {
+    await files.list({ service })
+    for (const id of ids.slice(0, 3)) await files.delete({ service: 'Desk Drive' as never, id })
+  })
+  const client = filesOf({
+    list: async () => ({ items: ids.map(entry), nextPage: null, totalItems: 20 }),
+    find: async ({ id }: { id: string }) => entry(id),
+    delete: async ({ id }: { id: string }) => {
+      deleted.push(id)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([cleaning], { filesFor: client, spellingsOf: () => ({ storage_a: 'desk-drive' }) })
+  expect(await engine.run('cleaning')).toMatchObject({
+    status: 'waiting',
+    reason: expect.stringContaining('deletes.share'),
+  })
+  expect(deleted).toEqual(['f0', 'f1'])
+})
+
+test('a delete is of the file that it was called with, whatever the code does with the object', async ({ engine }) => {
+  const deleted: string[] = []
+  const hasty = define('hasty', { on: 'file.created' }, async ({ files }) => {
+    const file = { service, id: 'a' }
+    const deleting = files.delete(file)
+    file.id = 'b'
+    await deleting
+  })
+  const client = filesOf({
+    delete: async ({ id }: { id: string }) => {
+      deleted.push(id)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([hasty], { filesFor: client })
+  expect(await engine.run('hasty')).toMatchObject({ status: 'completed' })
+  expect(deleted).toEqual(['a'])
+})
+
 test('a delete whose size is limited does not begin while nobody can tell the size', async ({ engine }) => {
   const log: string[] = []
   let refusals = 2

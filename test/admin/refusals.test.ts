@@ -40,6 +40,14 @@ test('a dry run of a change of an endpoint or an account answers what would be s
   expect(await store.listActions({ limit: 9 })).toEqual([])
 })
 
+test.each(['?key=', '#', '@evil.example'])('an account has no base URL that ends with %s', async (end) => {
+  const { store, send } = await openRefusing()
+  const storages = { storage_a: 'a', storage_b: 'b', storage_c: 'c' }
+  const account = { apiKey: 'sk_live_of_a_test', storages, baseUrl: `https://api.example.com${end}` }
+  expect(await send('PUT', '/accounts/second', account)).toMatchObject({ status: 400 })
+  expect(await store.listAccounts()).toEqual([])
+})
+
 test('a name that is taken is refused by a dry run, too', async () => {
   const { store, clock, send } = await openRefusing()
   const report = { id: 'report', file: 'report.workflow.ts', eventTypes: [], schedule: null }

@@ -92,6 +92,23 @@ test('an account whose key and base URL do not match is refused', async () => {
   expect(nothing.json.error).toMatchObject({ code: 'invalid_request', fix: expect.stringContaining('--key-file') })
 })
 
+test('an account that moves to another host needs a key for it, and the old one goes nowhere', async () => {
+  const dataDir = tempFolder()
+  const accounts = accountsIn(dataDir)
+  const env = { KEY: LIVE, OLD: `${LIVE}_old`, NEXT: `${LIVE}_next` }
+  const keys = ['--key-env', 'KEY', '--fallback-env', 'OLD']
+  await accounts(['add', 'shop', '--base-url', 'https://api.example.com/v1', ...keys, ...STORAGES], { env })
+  const move = (...more: string[]) =>
+    accounts(['edit', 'shop', '--base-url', 'https://api.example.org/v1', ...more], { env })
+  expect((await move()).json.error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('key') })
+  expect(await readAccount(dataDir, 'shop')).toMatchObject({ baseUrl: 'https://api.example.com/v1' })
+  const moved = await move('--key-env', 'NEXT', '--keep-old-key')
+  expect(moved.json.data).toMatchObject({ baseUrl: 'https://api.example.org/v1', hasFallbackKey: false })
+  expect(await readAccount(dataDir, 'shop')).toMatchObject({ apiKey: env.NEXT, fallbackKey: null })
+  const within = await accounts(['edit', 'shop', '--base-url', 'https://api.example.org/v2'])
+  expect(within.json.data).toMatchObject({ baseUrl: 'https://api.example.org/v2' })
+})
+
 test('accounts add takes defaults from the running sandbox, and an account in use cannot be removed', async () => {
   const { dataDir, sandbox } = await startTestApp()
   const { key } = await sandbox.keys.create({ name: 'shop', scope: 'read-only' })

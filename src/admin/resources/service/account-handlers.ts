@@ -75,8 +75,13 @@ function complete(
   known: Account | null,
   { keeper, ...usual }: ReturnType<ResourceParts['surroundings']['defaultAccount']>,
 ) {
-  const apiKey = body.apiKey ?? known?.apiKey
-  if (apiKey === undefined) throw refuse('A new account needs its key.', 'Send it as `apiKey`.')
+  const isMoved = known !== null && originOf(body.baseUrl ?? known.baseUrl) !== originOf(known.baseUrl)
+  // A caller could name a host of their own: a key goes to no other than it was given for.
+  const kept = isMoved ? null : known
+  const apiKey = body.apiKey ?? kept?.apiKey
+  if (apiKey === undefined) {
+    throw refuse(`${isMoved ? 'An account at another host' : 'A new account'} needs its key.`, 'Send it as `apiKey`.')
+  }
   const isReal = keeper === 'environment'
   const baseUrl = body.baseUrl ?? (known ?? usual).baseUrl
   if (baseUrl === null) throw refuse('No base URL was given, and no app is running to take it from.', 'Add --base-url.')
@@ -88,7 +93,7 @@ function complete(
     throw refuse('The names of the three storages in API calls are not known.', fix)
   }
   // Without a new key, the one until now stays: it is no fallback of itself.
-  const fallback = body.keepsOldKey && body.apiKey !== undefined ? known?.apiKey : known?.fallbackKey
+  const fallback = body.keepsOldKey && body.apiKey !== undefined ? kept?.apiKey : kept?.fallbackKey
   return {
     apiKey,
     baseUrl,
@@ -96,6 +101,10 @@ function complete(
     plan: body.plan ?? known?.plan ?? (isReal ? usual.plan : 'free'),
     fallbackKey: body.fallbackKey === undefined ? (fallback ?? null) : body.fallbackKey,
   }
+}
+
+function originOf(baseUrl: string): string {
+  return new URL(baseUrl).origin
 }
 
 /** The account `default` has no row. */

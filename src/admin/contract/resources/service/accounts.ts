@@ -40,6 +40,7 @@ export const ACCOUNT_ROUTES = defineRoutes({
     body: {
       baseUrl: z
         .url({ protocol: /^https?$/ })
+        .regex(/^[^?#@]*$/, 'must have no login, query or fragment')
         .optional()
         .describe('Of its API, with the version.'),
       plan: plan.optional().describe('Its plan, or the requests per minute that it allows.'),

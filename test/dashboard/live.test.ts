@@ -52,6 +52,35 @@ inBrowser(`the next page of a list comes, whatever changes meanwhile${label}`, a
   await canceledIn(page).waitFor()
 })
 
+inBrowser(`a list of four pages rests four times as long as one, and what people set up for 5 s${label}`, async () => {
+  const { page, login, origin, app, hear } = await open()
+  const runs = await makeRuns(app, 160)
+  app.notices.publish({ kind: 'run.queued', count: 160 })
+  await hear('run.parked', ({ run }) => run === runs.at(-1))
+  await login(page)
+  await page.clock.install()
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  for (const shown of [100, 150, 161]) {
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByText(`${shown} shown`).waitFor()
+  }
+  await page.clock.pauseAt(new Date(Date.now() + 60_000))
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/.*v1/, '')))
+  for (let second = 0; second < 20; second++) {
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+    await page.clock.runFor(1_000)
+    // Answers come meanwhile.
+    await page.evaluate('fetch("one").then(() => fetch("two")).then(() => {})')
+  }
+  const count = (path: string) => asked.filter((each) => each === path).length
+  // At most every 2 s and every 5 s, and what was on its way before.
+  expect(count('/runs')).toBeLessThanOrEqual(4 * (20 / 2 + 1))
+  expect(count('/runs')).toBeGreaterThanOrEqual(2 * 4)
+  expect(count('/session')).toBeLessThanOrEqual(20 / 5 + 1)
+  expect(count('/workflows')).toBeLessThanOrEqual(20 / 5 + 1)
+})
+
 inBrowser(`changes that come faster than answers do not keep the page as it was${label}`, async () => {
   const { page, login, origin, app } = await open()
   const [run = ''] = await makeRuns(app, 1)

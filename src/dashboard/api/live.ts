@@ -13,32 +13,50 @@ const MAX_WAIT_MS = 10_000
 /** The feed says something every 15 s: one that is silent for longer is lost, as after a sleep. */
 const SILENT_MS = 45_000
 
-/** Questions that are asked once more when the answer that is on its way has come. */
+/** The feed tells of changes so often at most, and each page of a list rests so long. */
+const PACE_MS = 500
+/** A question rests so many times as long as its answer took, which a slow database needs. */
+const REST = 4
+/** Set up by people, and asked for by most pages: they need no more than {@link POLL_MS}. */
+const SET_UP = ['GET /session', 'GET /workflows', 'GET /endpoints', 'GET /accounts'] as const
+
+/** Questions that are asked once more when their answer has come and their rest is over. */
 const owed = new Set<Query>()
+/** The ends of the rests. */
+const rests = new WeakMap<Query, Promise<void>>()
+
+/** Asks every question again but those that stand still. */
+function askAgain(client: QueryClient): void {
+  for (const query of client.getQueryCache().findAll({ predicate: ({ meta }) => meta !== STILL })) {
+    if (owed.has(query)) continue
+    owed.add(query)
+    void askInTurn(client, query)
+  }
+}
 
 /**
- * Asks every question again but those that stand still. An answer on its way is let come: changes
- * that follow each other faster than answers would keep the page as it was. A tab that nobody sees
- * asks for nothing.
+ * Asks a question again when it has rested. An answer on its way is let come: changes that follow
+ * each other faster than answers would keep the page as it was. A tab that nobody sees asks for
+ * nothing.
  */
-function askAgain(client: QueryClient): void {
-  const ask = (queries: readonly Query[]) => {
-    if (!document.hidden) void client.invalidateQueries({ predicate: (query) => queries.includes(query) })
-  }
-  const followed = client.getQueryCache().findAll({ predicate: ({ meta }) => meta !== STILL })
-  const { idle = [], busy = [] } = Object.groupBy(followed, ({ state }) =>
-    state.fetchStatus === 'idle' ? 'idle' : 'busy',
+async function askInTurn(client: QueryClient, query: Query): Promise<void> {
+  do {
+    await rests.get(query)
+    await query.promise?.catch(() => {})
+  } while (query.state.fetchStatus !== 'idle')
+  if (!owed.delete(query) || document.hidden) return
+  const askedAt = Date.now()
+  const answered = client.invalidateQueries({ predicate: (each) => each === query })
+  rests.set(
+    query,
+    answered.then(() => new Promise((resolve) => setTimeout(resolve, restOf(query, Date.now() - askedAt)))),
   )
-  ask(idle)
-  for (const query of busy.filter((each) => !owed.has(each))) {
-    owed.add(query)
-    query.promise?.then(
-      () => {
-        if (owed.delete(query)) ask([query])
-      },
-      () => void owed.delete(query),
-    )
-  }
+}
+
+function restOf({ queryKey: [name], state: { data } }: Query, tookMs: number): number {
+  if (SET_UP.some((each) => each === name)) return POLL_MS
+  const { pages = [] } = (data ?? {}) as { pages?: readonly unknown[] }
+  return Math.max(REST * tookMs, PACE_MS * pages.length)
 }
 
 interface Feed {

@@ -14,10 +14,15 @@ const NOBODY = 65_534
 export const hasPgbouncer = PROGRAM !== undefined
 
 /**
- * Starts PgBouncer in transaction mode, with four sessions of a user on a server. It ends with the
- * test. `ignored`: settings of a session that it drops; it refuses others.
+ * Starts PgBouncer with four sessions of a user on a server. It ends with the test. `ignored`:
+ * settings of a session that it drops; it refuses others.
  */
-export async function startPgbouncer(url: string, user: string, ignored: readonly string[]): Promise<string> {
+export async function startPgbouncer(
+  url: string,
+  user: string,
+  ignored: readonly string[],
+  mode: 'transaction' | 'statement' = 'transaction',
+): Promise<string> {
   const { hostname, port } = new URL(url)
   const folder = mkdtempSync(join(tmpdir(), 'upshot-pgbouncer-'))
   const isRoot = process.getuid?.() === 0
@@ -31,7 +36,7 @@ export async function startPgbouncer(url: string, user: string, ignored: readonl
     `listen_port = ${own}`,
     'unix_socket_dir =',
     'auth_type = any',
-    'pool_mode = transaction',
+    `pool_mode = ${mode}`,
     'default_pool_size = 4',
     `ignore_startup_parameters = ${['extra_float_digits', ...ignored].join(', ')}`,
   ]

@@ -42,13 +42,24 @@ describe.skipIf(!hasPgbouncer)('behind PgBouncer in transaction mode (left out w
     const { place, user, open } = await makeUser()
     await expect(open(await startPgbouncer(place.url, user, []))).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: expect.stringContaining('is behind a pooler that refuses the settings of our sessions'),
+      message: expect.stringContaining('is behind a pooler that refuses what our sessions need'),
       details: { reason: 'pooled', fix: expect.stringContaining('ignore_startup_parameters') },
     })
     await expect(open(await startPgbouncer(place.url, user, SETTINGS))).rejects.toMatchObject({
       code: 'invalid_config',
       message: expect.stringContaining('drops the settings of our sessions: their search_path is'),
       details: { fix: expect.stringContaining(`ALTER ROLE ${user} SET search_path = ${place.schema}`) },
+    })
+  })
+
+  test('a pooler that takes single statements alone is told at once, with what to do', async () => {
+    const { place, user, open, setPath } = await makeUser()
+    await setPath()
+    const store = await open(await startPgbouncer(place.url, user, SETTINGS, 'statement'))
+    await expect(store.startWorker('wrk_1', NOW)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('is behind a pooler that refuses what our sessions need'),
+      details: { reason: 'pooled', fix: expect.stringContaining('pool_mode'), passes: false },
     })
   })
 

@@ -38,8 +38,8 @@ const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
     fix: 'Look at the user and password in UPSHOT_DATABASE_URL, and at the rights of that user.',
   },
   pooled: {
-    what: 'is behind a pooler that refuses the settings of our sessions',
-    fix: 'Add them to ignore_startup_parameters of PgBouncer. See "Poolers" in the guide.',
+    what: 'is behind a pooler that refuses what our sessions need',
+    fix: 'Set pool_mode and ignore_startup_parameters of PgBouncer as "Poolers" in the guide says.',
   },
   corrupt: { what: 'is damaged', fix: 'Restore it from a backup, or fail over to a standby.' },
   other_schema: {
@@ -97,7 +97,7 @@ export function translateFault(error: unknown, place: string): unknown {
 
 /** The words of PgBouncer, whose code is that of a lost connection. */
 function isPooled(error: unknown): boolean {
-  return /unsupported startup parameter/i.test(messageOf(error))
+  return /unsupported startup parameter|statement pooling mode/i.test(messageOf(error))
 }
 
 /** The driver's own words, which have no code. */

@@ -46,7 +46,7 @@ function formatCounts(deliveries: NonNullable<Endpoint['deliveries24h']>): strin
 }
 
 function formatEnd(secret: Secret): string {
-  if (secret.until === null) return 'retired by hand'
+  if (secret.until === null) return 'you retire it'
   return `${formatMoment(secret.until)}${isAccepted(secret) ? '' : ' (retired)'}`
 }
 

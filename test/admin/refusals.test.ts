@@ -48,6 +48,17 @@ test.each(['?key=', '#', '@evil.example'])('an account has no base URL that ends
   expect(await store.listAccounts()).toEqual([])
 })
 
+test.each([
+  ['cut short', '{"name":', 'application/json', 400, 'invalid_request'],
+  ['too large', JSON.stringify({ name: 'a'.repeat(1_048_576) }), 'application/json', 413, 'body_too_large'],
+  ['no UTF-8', '{}', 'application/json; charset=koi8-r', 400, 'invalid_request'],
+])('a body that is %s is the fault of the caller, and none of Upshot', async (_, body, type, status, code) => {
+  const { ask, store } = await openRefusing()
+  const response = await ask('/endpoints', { method: 'POST', body, headers: { 'content-type': type } })
+  expect(await response.json()).toMatchObject({ status, code })
+  expect(await store.listEndpoints()).toHaveLength(2)
+})
+
 test('a name that is taken is refused by a dry run, too', async () => {
   const { store, clock, send } = await openRefusing()
   const report = { id: 'report', file: 'report.workflow.ts', eventTypes: [], schedule: null }

@@ -15,7 +15,6 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-
 import { openTestStore } from '../../support/test-store.ts'
 
 /** The token of the file `admin.token` in these tests. */

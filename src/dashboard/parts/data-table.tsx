@@ -4,12 +4,15 @@ import { Blocks } from './blocks.tsx'
 
 export interface Column<Row> {
   title: string
-  /** CSS width; default: an equal share of what is left. */
+  /** A share of the table, or pixels where text has its usual size; default: a share of what is left. */
   width?: string
   /** Any of `number`, `quiet`, `wide` (a line on a phone) and `spare` (left out on a narrow page). */
   className?: string
   cell: (row: Row) => ReactNode
 }
+
+/** Pixels grow with the text. */
+const growing = (width: string | undefined) => width?.replace(/^(\d+)px$/, 'calc($1rem / 14)')
 
 /** Height of a row on a wide page, as `table.css` has it. */
 const ROW_HEIGHT = 36
@@ -44,9 +47,13 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
   return (
     <table className={`table${isStale ? ' stale' : ''}`} aria-label={label} aria-rowcount={rows.length + 1}>
       <colgroup>
-        {selection && <col width="36px" />}
+        {selection && <col style={{ width: growing('36px') }} />}
         {columns.map(({ title, width, className }) => (
-          <col key={title} width={width} className={className?.includes('spare') ? 'spare' : undefined} />
+          <col
+            key={title}
+            style={{ width: growing(width) }}
+            className={className?.includes('spare') ? 'spare' : undefined}
+          />
         ))}
       </colgroup>
       <thead>

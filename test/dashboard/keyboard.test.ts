@@ -161,3 +161,44 @@ inBrowser(`a narrow page has the way out, too${label}`, async () => {
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByRole('heading', { name: 'Log in to Upshot' }).waitFor()
 })
+
+inBrowser(`a run that waits for people leads to what they decide${label}`, async () => {
+  const { page, login, origin, retire, ask, app } = await open()
+  await login(page)
+  const approval = await retire()
+  await ask()
+  for (const [workflow, href] of [
+    ['retire-files', `/approvals/${approval}`],
+    ['ask-first', '/approvals?workflow=ask-first'],
+  ] as const) {
+    const [run] = await app.store.listRuns({ limit: 1, workflow })
+    await page.goto(`${origin}/runs/${run?.id}`)
+    const link = page.getByRole('main').getByRole('link', { name: 'Decide' })
+    expect(await link.getAttribute('href')).toBe(href)
+    await page.getByText(/goes on in \d+ d at the latest/).waitFor()
+  }
+})
+
+inBrowser(`Enter on a kind of failure opens what its link opens${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  await page.goto(`${origin}/failures`)
+  const row = page.getByRole('row', { name: /copy-report/ })
+  const href = await row.getByRole('link').getAttribute('href')
+  await row.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  expect(page.url()).toBe(`${origin}${href}`)
+})
+
+inBrowser(`text has the size that the reader has set in the browser${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page)
+  const browser = await page.context().newCDPSession(page)
+  await browser.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+  await page.setViewportSize({ width: 1440, height: 800 })
+  await page.goto(`${origin}/runs`)
+  await page.getByRole('table', { name: 'Runs' }).waitFor()
+  expect(await page.evaluate('getComputedStyle(document.querySelector("td")).fontSize')).toBe('28px')
+  expect(await inspectNow(page, 'large text')).toEqual([])
+})

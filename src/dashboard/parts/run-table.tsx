@@ -33,7 +33,7 @@ export const RUNS: readonly Column<Run>[] = [
     ),
   },
   { title: 'Created', width: '84px', cell: ({ createdAt }) => <When at={createdAt} /> },
-  { title: 'Took', width: '76px', className: 'number', cell: (run) => <Took run={run} /> },
+  { title: 'Took', width: '96px', className: 'number', cell: (run) => <Took run={run} /> },
   {
     title: 'Why',
     width: '18%',

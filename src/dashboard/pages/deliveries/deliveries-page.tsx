@@ -26,7 +26,7 @@ const VERDICTS: readonly [string, string][] = [
 ]
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { title: 'Verdict', width: '150px', cell: ({ verdict }) => <Look look={lookOfVerdict(verdict)} /> },
+  { title: 'Verdict', width: '172px', cell: ({ verdict }) => <Look look={lookOfVerdict(verdict)} /> },
   { title: 'Answer', width: '70px', className: 'number spare', cell: ({ status }) => status },
   { title: 'Endpoint', width: '110px', cell: ({ endpoint }) => endpoint ?? <span className="quiet">none</span> },
   {

@@ -55,7 +55,7 @@ export default function RunPage({ id }: { id: string }) {
 }
 
 function Why({ run }: { run: Run }) {
-  const { error, reason, dueAt, resolution } = run
+  const { error, reason, dueAt, awaits, resolution } = run
   const why = error ? `${error.name}: ${error.message}` : reason
   return (
     <>
@@ -67,8 +67,10 @@ function Why({ run }: { run: Run }) {
             <span className="quiet">
               {' '}
               · goes on <When at={dueAt} />
+              {awaits && ' at the latest'}
             </span>
           )}
+          <Decide run={run} />
         </p>
       )}
       {resolution && (
@@ -79,6 +81,19 @@ function Why({ run }: { run: Run }) {
           Resolved by {resolution.by} <When at={resolution.at} />: {resolution.reason}
         </p>
       )}
+    </>
+  )
+}
+
+/** The way to the approval that a run waits for. A question of the code does not tell its id. */
+function Decide({ run: { reason, status, workflow } }: { run: Run }) {
+  const [words, id] = /^waits for (?:approval (apr_\w+)|people)/.exec(reason ?? '') ?? []
+  if (status !== 'waiting' || words === undefined) return null
+  const all = `/approvals?workflow=${encodeURIComponent(workflow)}`
+  return (
+    <>
+      {' · '}
+      <Link href={id === undefined ? all : `/approvals/${id}`}>Decide</Link>
     </>
   )
 }

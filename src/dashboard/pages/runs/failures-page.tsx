@@ -14,6 +14,8 @@ import { lookOfFailure } from '../../words/states.ts'
 
 type Group = AnswerOf<'GET /failures'>['items'][number]
 
+const hrefOf = ({ id }: Pick<Group, 'id'>) => `/runs?group=${id}`
+
 const COLUMNS: readonly Column<Group>[] = [
   { title: 'State', width: '110px', cell: ({ state, note }) => <Look look={lookOfFailure(state)} about={note} /> },
   { title: 'Runs', width: '64px', className: 'number', cell: ({ runs }) => formatCount(runs) },
@@ -21,7 +23,7 @@ const COLUMNS: readonly Column<Group>[] = [
     title: 'Failure',
     className: 'wide',
     cell: ({ id, name, message }) => (
-      <Link href={`/runs?group=${id}`} title={`${name}: ${message}`}>
+      <Link href={hrefOf({ id })} title={`${name}: ${message}`}>
         {shortMessage(message)}
       </Link>
     ),
@@ -63,7 +65,7 @@ export default function FailuresPage() {
       label="Kinds of failures"
       columns={mayAct ? [...COLUMNS, ACTIONS] : COLUMNS}
       keyOf={({ id }) => id}
-      hrefOf={({ lastRun }) => `/runs/${lastRun}`}
+      hrefOf={hrefOf}
       empty={
         <Empty title="No run failed in the last 24 hours.">
           <p>Look further back with the range of time above.</p>

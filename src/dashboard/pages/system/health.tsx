@@ -47,12 +47,15 @@ export function Health() {
             <Facts
               facts={[
                 ['Database', formatBytes(databaseBytes)],
-                room === null && ['Log', formatBytes(logBytes)],
+                room === null && ['Write-ahead log', formatBytes(logBytes)],
                 [room === null ? 'Disk free' : 'Disk of this machine free', formatBytes(diskFreeBytes)],
                 ['You are', `${session.name}, ${session.role}`],
               ]}
             />
             <ul className="row">
+              <li>
+                <code className="quiet">/readyz</code>
+              </li>
               {Object.entries(checks).map(([name, verdict]) => (
                 <li key={name} className="status" data-state={verdict === 'ok' ? 'completed' : 'failed'}>
                   {verdict === 'ok' ? '✓' : '✗'} {name}

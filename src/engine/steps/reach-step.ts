@@ -12,7 +12,7 @@ import {
 import { silence } from '../../core/thenable.ts'
 import { findCallSite } from '../pass/find-call-site.ts'
 import { neverSettles } from '../pass/parking.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep } from '../pass/scope.ts'
 import { describeUnsaved } from '../pass/wait.ts'
 
@@ -205,6 +205,12 @@ function describeEnded({ run }: Pass, name: StepName): UpshotError {
       'Await every step.',
     { details: { run: run.lease.runId, workflow: run.workflow, step } },
   )
+}
+
+/** Tells of a step that does no more than its commit. `sent`: the event that it makes. */
+export function tellCompleted(pass: Pass, { key, target }: Checkpoint, sent?: string): void {
+  const about = { ...aboutRun(pass), step: key, effect: 'write', target, attempt: 1, ms: 0 } as const
+  pass.publish({ kind: 'step.completed', ...about, ...(sent === undefined ? {} : { sent }) })
 }
 
 function spell(name: StepName): string {

@@ -12,7 +12,7 @@ import { parseMoment } from '../../core/time.ts'
 import { readCall } from '../admit/read-cause.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { holdStep, newStep, readDuringPass, takeStep, tellCompleted } from './reach-step.ts'
 import { deepen, MAX_SENT_BYTES } from './send-step.ts'
 import { refuseStep } from './step-request.ts'
 import { stubStep } from './stub-step.ts'
@@ -55,12 +55,10 @@ function change(
 
 async function save(pass: Pass, step: Checkpoint, changed: Changed): Promise<void> {
   step.settled = await pass.order.turn(step)
-  const { key, target } = step
-  const about = { ...aboutRun(pass), step: key, effect: 'write', target, attempt: 1, ms: 0 } as const
-  pass.publish({ kind: 'step.completed', ...about })
+  tellCompleted(pass, step)
   const finished = { ...step, status: 'completed', output: 'null', finishedAt: pass.clock.now() } as const
   pass.journal.record(finished, undefined, changed).then(
-    () => pass.publish({ kind: 'schedule.changed', schedule: target ?? '', ...aboutRun(pass) }),
+    () => pass.publish({ kind: 'schedule.changed', schedule: step.target ?? '', ...aboutRun(pass) }),
     () => {},
   )
 }

@@ -15,7 +15,7 @@ import { isoTime, parseMoment } from '../../core/time.ts'
 import { fitEvent } from '../admit/read-cause.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { holdStep, newStep, readDuringPass, takeStep, tellCompleted } from './reach-step.ts'
 import { stubStep } from './stub-step.ts'
 
 /** The same as the default limit of a delivery's body. */
@@ -54,8 +54,7 @@ function saveLater(pass: Pass, step: Checkpoint, send: Omit<SentEvent, 'workflow
   const plan = planOnce(at, { account: send.account })
   const schedule = { ...made, workflow: null, plan, input: JSON.stringify(send), madeAt: now }
   const output = JSON.stringify({ id: send.id })
-  const about = { ...aboutRun(pass), step: step.key, effect: 'write', target: send.type, attempt: 1, ms: 0 } as const
-  pass.publish({ kind: 'step.completed', ...about })
+  tellCompleted(pass, step)
   pass.journal.record({ ...step, status: 'completed', output, finishedAt: now }, undefined, { schedule }).then(
     () => pass.publish({ kind: 'schedule.changed', schedule: send.id, ...aboutRun(pass) }),
     () => {},
@@ -77,7 +76,7 @@ export function deepen({ run }: Pass, key: string, { at, link }: { at: number; l
 
 function saveEvent(pass: Pass, step: Checkpoint, send: SentEvent): void {
   const output = JSON.stringify({ id: send.id })
-  publishSent(pass, step.key, send)
+  tellCompleted(pass, step, send.id)
   pass.journal.record({ ...step, status: 'completed', output, finishedAt: pass.clock.now() }, undefined, { send }).then(
     () => pass.publish({ kind: 'run.queued', count: send.workflows.length }),
     () => {},
@@ -112,9 +111,4 @@ function planEvent(
     fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
   )
   return { id, type, account: accountOf(pass.run.cause), createdAt, body, depth }
-}
-
-function publishSent(pass: Pass, step: string, { id, type }: SentEvent): void {
-  const about = { ...aboutRun(pass), step, effect: 'write', target: type, attempt: 1, ms: 0 } as const
-  pass.publish({ kind: 'step.completed', ...about, sent: id })
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { RetryAfter } from '../../../src/core/runs/retry.ts'
+import { awaitStatus } from '../../support/await-runs.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -28,6 +29,22 @@ test('every notice about a run and its steps names the event that it goes back t
   const about = engine.heard.filter((notice) => 'root' in notice)
   expect(about.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['run.log', 'run.started', 'step.completed']))
   for (const notice of about) expect(notice).toMatchObject({ root: ROOT })
+})
+
+test('a step that sends an event, now or later, or makes a schedule is told as completed', async ({ engine }) => {
+  const tell = define('tell', async ({ step }) => {
+    await step.send('now', 'order.shipped', {})
+    await step.send('later', 'order.paid', {}, { at: engine.clock.now() + 3_600_000 })
+    await step.unschedule('nightly')
+  })
+  await engine.start([tell])
+  const { id } = await engine.run('tell')
+  await awaitStatus(engine, id, 'completed')
+  expect(engine.heard.filter(({ kind }) => kind === 'step.completed')).toMatchObject([
+    { step: 'now', target: 'order.shipped', effect: 'write', sent: expect.stringMatching(/^evt_/) },
+    { step: 'later', target: 'order.paid' },
+    { target: 'nightly' },
+  ])
 })
 
 test('a failed attempt says how long it took', async ({ engine }) => {

@@ -97,6 +97,43 @@ test.each([
   expect(await left(t)).toHaveLength(1)
 })
 
+test('a yes is for the target that people saw, also where the code of the step names another one by then', async () => {
+  let target = 'bucket:old'
+  const done: string[] = []
+  const tidy = define('tidy', { on: 'file.created', guard: { deletes: { perRun: 0 } } }, ({ step }) =>
+    step.run('remove', () => void done.push(target), { effect: 'delete', target }),
+  )
+  await using t = await testbed({ workflows: [tidy] })
+  await t.send('file.created')
+  const [old] = await t.approvals()
+  target = 'bucket:new'
+  await t.approve(old ?? '')
+  expect(done).toEqual([])
+  const [next] = await t.approvals()
+  expect(next).toMatchObject({ items: [{ target }] })
+  await t.approve(next ?? '')
+  expect([t.run(tidy).status, done]).toEqual(['completed', [target]])
+})
+
+test('a delete that had begun is no permit for another target under its key', async () => {
+  let target = 'bucket:old'
+  const done: string[] = []
+  const fails = () => {
+    if (target === 'bucket:old') throw new Error('503')
+    done.push(target)
+  }
+  const retry = { attempts: 2, min: '1m', max: '1m' } as const
+  const tidy = define('tidy', { on: 'file.created', retry, guard: { deletes: { perRun: 1 } } }, ({ step }) =>
+    step.run('remove', fails, { effect: 'delete', target }),
+  )
+  await using t = await testbed({ workflows: [tidy] })
+  await t.send('file.created')
+  target = 'bucket:new'
+  await t.advance('10m')
+  expect(done).toEqual([])
+  expect(await t.approvals()).toMatchObject([{ items: [{ target }] }])
+})
+
 test('a question for two people of a role counts each once, and nobody without the role', async () => {
   await using t = await testbed({ workflows: [asks] })
   const approval = await ask(t, 0)

@@ -47,7 +47,11 @@ export async function readKnown(
 ): Promise<KnownSteps> {
   const keys = [...new Set(asks.flatMap(({ step }) => [step.key, firstKeyOf(step.key)]))]
   const items = await approvals.listItems(runId, keys)
-  const begun = await effects.listBegun(runId, keys)
+  const targets = new Map(asks.map(({ step }) => [step.key, step.target]))
+  // Other code may name another target under the same key: that is another effect.
+  const begun = (await effects.listBegun(runId, keys)).filter(
+    ({ step, target }) => target === null || target === targets.get(step),
+  )
   const byStep = <Row extends { step: string }>(rows: readonly Row[]) => new Map(rows.map((row) => [row.step, row]))
   return { items: byStep(items), begun: byStep(begun) }
 }

@@ -198,6 +198,7 @@ export class Permits extends JoinedTable<PermitTables> {
     if (proof.fault !== null) {
       return { kind: 'denied', approval, reason: `approval ${approval} is not valid: ${proof.fault}` }
     }
+    if (item.target !== step.target) return null
     const expect = completeState(readAsked(item.asked), asked)
     const granted = { kind: 'granted', approval, by: proof.by, expect, isRepeated: false } as const
     return { ...granted, ...(await this.#tellEnd(item, 'approved')) }
@@ -254,12 +255,11 @@ export class Permits extends JoinedTable<PermitTables> {
     const approval = known ?? (await approvals.open(opening))
     const joined: NewItem[] = []
     for (const { ask, source: asking } of group) {
-      const { runId } = asking
       const { step, asked } = ask
-      const before = (await approvals.listItems(runId, [step.key])).at(-1)
+      const before = (await approvals.listItems(asking.runId, [step.key])).at(-1)
       if (before?.approval === approval.id) continue
-      if (before) await approvals.withdrawStep(runId, step.key, options.now)
-      joined.push({ runId, step: step.key, target: step.target, asked })
+      if (before) await approvals.withdrawStep(asking.runId, step.key, options.now)
+      joined.push({ runId: asking.runId, step: step.key, target: step.target, asked })
     }
     await approvals.join(approval, joined)
     const reason = `waits for approval ${approval.id}: it would be ${approval.why}`

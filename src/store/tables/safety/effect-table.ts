@@ -20,7 +20,8 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
 
   /** The steps among these whose effects have begun, with the states that bind them. */
   readonly listBegun = this.readRows<[runId: string, keys: readonly string[]], Bonds>(
-    `SELECT step.key AS step, effect.expect, step.seen FROM step LEFT JOIN effect ON effect.seq = step.effect_seq
+    `SELECT step.key AS step, effect.target, effect.expect, step.seen
+     FROM step LEFT JOIN effect ON effect.seq = step.effect_seq
      WHERE step.run_id = ? AND ${this.db.sql.isOneOf('step.key', 'text')} AND step.effect_seq IS NOT NULL`,
   )
 
@@ -271,9 +272,11 @@ export type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | '
 
 export type StepFacts = NonNullable<SavedWithStep['effect']>
 
-/** The states that bind an effect that has begun: as it was allowed, and as it was found. */
+/** The bonds of an effect that has begun: its target, and its states as allowed and as found. */
 export interface Bonds {
   step: string
+  /** Null where it has none, or its row is gone. */
+  target: string | null
   /** JSON text of a state, or null. */
   expect: string | null
   seen: string | null

@@ -1,8 +1,9 @@
 import { expect } from 'vitest'
+import { deriveRunId, newId } from '../../src/core/ids.ts'
 import { UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, concurrency, planAdmission, singleton, throttle } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
@@ -93,6 +94,48 @@ describeStores((test, open) => {
     await askAdmission(store, newer, part)
     expect(await askAdmission(store, older, part)).toMatchObject({ kind: 'canceled' })
     expect(await store.findRun(newer.lease.runId)).toMatchObject({ status: 'running' })
+  })
+
+  test('a singleton replaces a chain that began before a run, though its last run is newer', async ({ store }) => {
+    const part = { gates: [singleton], onConflict: 'cancel' } as const
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, part)
+    const newer = await arrive(store, 'evt_2', NOW + 1)
+    const successor = { account: 'default', input: '{}', received: {} }
+    const [second, third] = [newId('run', NOW + 2), newId('run', NOW + 3)]
+    await store.continueRun(first.lease, { ...successor, run: second }, NOW + 2)
+    await store.continueRun((await claimNext(store, NOW + 2)).lease, { ...successor, run: third }, NOW + 3)
+    const { verdict, canceled } = await store.admitRun(newer.lease, planAdmission(part), NOW + 4)
+    expect([verdict.kind, canceled]).toEqual(['admitted', [third]])
+  })
+
+  test('a singleton keeps a chain that began after a run', async ({ store }) => {
+    const part = { gates: [singleton], onConflict: 'cancel' } as const
+    const older = await arrive(store, 'evt_1')
+    const first = await arrive(store, 'evt_2', NOW + 1)
+    await askAdmission(store, first, part)
+    const run = newId('run', NOW + 2)
+    await store.continueRun(first.lease, { run, account: 'default', input: '{}', received: {} }, NOW + 2)
+    expect(await askAdmission(store, older, part, NOW + 3)).toMatchObject({ kind: 'canceled' })
+    expect(await store.findRun(run)).toMatchObject({ status: 'pending' })
+  })
+
+  test('a run that an old run invokes now replaces the holder of a singleton', async ({ store }) => {
+    const part = { gates: [singleton], onConflict: 'cancel' } as const
+    await queueRun(store, 'evt_1', 'parent')
+    const parent = await claimNext(store)
+    const holder = await arrive(store, 'evt_2', NOW + 1)
+    await askAdmission(store, holder, part)
+    const run = deriveRunId(parent.lease.runId, 'step')
+    const invoke = { run, workflow: 'follow-up', account: 'default', input: '{}', createdAt: NOW + 2 }
+    const step = checkpoint('step', { kind: 'invoke', status: 'waiting', finishedAt: null, output: null, target: run })
+    await store.saveCheckpoint(parent.lease, step, undefined, { invoke })
+    const { verdict, canceled } = await store.admitRun(
+      (await claimNext(store, NOW + 2)).lease,
+      planAdmission(part),
+      NOW + 2,
+    )
+    expect([verdict.kind, canceled]).toEqual(['admitted', [holder.lease.runId]])
   })
 
   test('a singleton keeps its key while its run sleeps, until the run ends', async ({ store }) => {

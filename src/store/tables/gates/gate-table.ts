@@ -36,6 +36,9 @@ interface FreedSlot {
   key: string
 }
 
+/** A run that was made after another one. */
+const IS_NEWER = '(run.created_at, run.id) > (CAST(@createdAt AS bigint), @id)'
+
 /**
  * The gates and the runs at them. A run takes its gates in order and keeps those it passed, so no
  * two runs wait for each other. See decision 5.
@@ -155,6 +158,18 @@ export class GateTable extends Table {
     const holder = await this.#slots.holder.get(workflow, name, key)
     return holder === undefined || holder === runId ? null : holder
   }
+
+  /**
+   * True where a holder was made before a run. A chain is as old as its first run, and one that is
+   * pruned is older. The id of an invoked run has the moment of its parent. Index: primary key.
+   */
+  readonly isOlder = this.hasRow<[{ holder: string; id: string; createdAt: number }]>(
+    `WITH RECURSIVE chain (id) AS (SELECT id FROM run WHERE id = @holder
+       UNION ALL SELECT (SELECT origin_run FROM run WHERE run.id = chain.id AND origin = 'continue' AND ${IS_NEWER})
+         FROM chain WHERE id IS NOT NULL)
+     SELECT 1 FROM chain WHERE id IS NOT NULL
+       AND (SELECT 1 FROM run WHERE run.id = chain.id AND ${IS_NEWER}) IS NULL LIMIT 1`,
+  )
 
   /** Takes a run out of every line and frees its slots, except those that survive a sleep. */
   async freePlaces(runId: string): Promise<void> {

@@ -212,7 +212,8 @@ export class Admission extends JoinedTable<{
         verdict: await this.#finish(run, { kind: 'skipped', reason: `singleton: ${holder} is unfinished` }, now),
       }
     }
-    if (holder > run.id) {
+    const { id, createdAt } = run
+    if (!(await this.parts.gates.isOlder({ holder, id, createdAt }))) {
       const reason = `singleton: the newer ${holder} is unfinished`
       return { verdict: await this.#finish(run, { kind: 'canceled', reason }, now) }
     }

@@ -1,9 +1,10 @@
 import { expect } from 'vitest'
-import { DIVERGED } from '../../src/core/runs/step.ts'
+import { planMatch } from '../../src/core/runs/matching.ts'
+import { DIVERGED, stepKeys } from '../../src/core/runs/step.ts'
 import { checkpoint, incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { beginDelete } from './support/begin-delete.ts'
-import { claimLease } from './support/waiting-runs.ts'
+import { claimLease, WAIT } from './support/waiting-runs.ts'
 
 describeStores((test, open) => {
   test('steps are listed as they were saved, in the order in which they began', async ({ store }) => {
@@ -13,6 +14,32 @@ describeStores((test, open) => {
     await store.saveCheckpoint(lease, second)
     await store.saveCheckpoint(lease, first)
     expect(await store.listSteps(lease.runId)).toEqual([first, second])
+  })
+
+  test('a step of any key, and its wait for values of any length, fit their indexes', async ({ store }) => {
+    // Of many characters, since PostgreSQL compresses those that repeat.
+    const text = (length: number) => {
+      const signs = Array.from({ length }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7919) % 20_000)))
+      return signs.join('')
+    }
+    const lease = await claimLease(store)
+    const where = { a: text(200), b: text(199), c: text(198), d: text(197), e: text(196), f: text(300) }
+    const { name, value } = planMatch(where)
+    const wait = { ...WAIT, type: 'file.created', name, value, since: 'run' } as const
+    for (const [position, length] of [500, 4_000].entries()) {
+      const key = stepKeys()([text(200), text(length)])
+      const step = checkpoint(key, { kind: 'wait', status: 'waiting', output: null, finishedAt: null, position })
+      await store.saveCheckpoint(lease, step, undefined, { wait })
+    }
+    const { cursors, newest } = await store.listMatchCursors()
+    const [cursor] = cursors
+    if (!cursor) throw new Error('the wait has opened a cursor')
+    const { id, stream } = cursor
+    const seq = (newest.get(stream) ?? 0) + 8
+    const keys = [{ cursor: id, seq, account: 'default', value, event: 'evt_2' }]
+    const batch = { stream, cursors: [{ id, type: wait.type, name }], from: cursor.position, to: seq, keys }
+    await store.saveMatches(batch, NOW)
+    expect(await store.listEndedWaits(lease.runId)).toHaveLength(2)
   })
 
   test('an outcome keeps its number, until a person accepts other code', async ({ store }) => {

@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
 import { type EventNumber, matchType } from '../incoming/event.ts'
 import { isThenable } from '../thenable.ts'
-import { findTextFault } from './step.ts'
+import { findTextFault, shorten } from './step.ts'
 
 /** How far events are matched for one key of a type, by one version of its functions. */
 export interface MatchCursor {
@@ -97,7 +96,7 @@ export function keyText(value: unknown, name: string): string {
   }
   const fault = findTextFault(text)
   if (fault !== null) throw new UpshotError('invalid_workflow', `The key "${name}" ${fault}.`)
-  return text.length <= MAX_VALUE ? text : `sha256:${hash('sha256', text, 'hex')}`
+  return shorten(text, MAX_VALUE)
 }
 
 function describe(value: unknown): string {
@@ -107,7 +106,7 @@ function describe(value: unknown): string {
 
 /** One value of several keys, in the order of their names. */
 export function joinValues(texts: readonly string[]): string {
-  return texts.length === 1 ? (texts[0] ?? '') : texts.length === 0 ? '' : JSON.stringify(texts)
+  return texts.length === 1 ? (texts[0] ?? '') : texts.length === 0 ? '' : shorten(JSON.stringify(texts), MAX_VALUE)
 }
 
 /** Computes a cursor's key from an event's `data`; null: none. Throws when a key function does. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { type Failure, UpshotError } from '../errors.ts'
 
 /**
@@ -102,6 +103,17 @@ export function findTextFault(text: string): string | null {
   return text.includes('\0') ? 'holds the character 0, which PostgreSQL cannot keep' : null
 }
 
+/**
+ * The text, or its hash where it is longer than so many characters. An entry of an index takes
+ * 2,704 bytes in PostgreSQL, and a character has up to 3.
+ */
+export function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `sha256:${hash('sha256', text, 'hex')}`
+}
+
+/** Characters of a key that stands as it is in that of its step. */
+const MAX_KEY = 500
+
 /** Characters that would make two keys look alike. */
 const RESERVED = /[#[\]]/
 
@@ -109,7 +121,8 @@ const RESERVED = /[#[\]]/
  * Identity of a step within its run: a name, or `[name, key]` in a loop.
  *
  * A name has 1 to 200 characters without `#`, `[` and `]`; any other throws `invalid_workflow`. So
- * does a lone surrogate, or the character 0, in a name or key.
+ * does a lone surrogate, or the character 0, in a name or key. A key of more than 500 characters is
+ * stored as its hash.
  *
  * A name that is used again gets a number, `name#2`, so its steps are told apart by their order.
  */
@@ -124,7 +137,8 @@ export function stepKeys(): (name: StepName) => string {
   const repeated = new Map<string, number>()
   return (name) => {
     const isKeyed = typeof name === 'object' && name !== null
-    const base = requireStorable(isKeyed ? `${requireName(name[0])}[${name[1]}]` : requireName(name))
+    const key = isKeyed ? `[${shorten(requireStorable(`${name[1]}`), MAX_KEY)}]` : ''
+    const base = `${requireStorable(requireName(isKeyed ? name[0] : name))}${key}`
     const { size } = seen
     if (seen.add(base).size > size) return base
     const occurrence = (repeated.get(base) ?? 1) + 1

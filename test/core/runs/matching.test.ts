@@ -23,6 +23,13 @@ test('planMatch replaces long values by their hash', () => {
   expect(one).not.toBe(other)
 })
 
+test('planMatch gives many keys a value that fits an index, too', () => {
+  const where = (last: string) => ({ a: '名'.repeat(200), b: '名'.repeat(200), c: last })
+  const [one, other] = ['1', '2'].map((last) => planMatch(where(last)).value)
+  expect(one).toMatch(/^sha256:[0-9a-f]{64}$/)
+  expect(one).not.toBe(other)
+})
+
 test.each([undefined, null, Number.NaN, {}, true])('planMatch refuses the value %j', (value) => {
   expect(() => planMatch({ file: value })).toThrow(/must be text or a number/)
 })

@@ -21,6 +21,13 @@ describe('stepKeys', () => {
     ])
   })
 
+  it('stepKeys replaces a key that no index of a database takes by its hash', () => {
+    const [one, other] = ['a', 'b'].map((end) => stepKeys()(['copy', '名'.repeat(500) + end]))
+    expect(one).toMatch(/^copy\[sha256:[0-9a-f]{64}\]$/)
+    expect(one).not.toBe(other)
+    expect(stepKeys()(['copy', '名'.repeat(500)])).toBe(`copy[${'名'.repeat(500)}]`)
+  })
+
   it.each(['', 'a#2', 'a[b]', ']', 'x'.repeat(201), undefined, 7])('stepKeys refuses the name %j', (name) => {
     expect(() => stepKeys()(name as string)).toThrow(/is not a step name/)
     expect(() => stepKeys()([name as string, 'key'])).toThrow(/is not a step name/)

@@ -7,6 +7,7 @@ import { asOperator } from '../../src/core/store/as-operator.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 import { claimLease, statusOf, WAIT } from './support/waiting-runs.ts'
 
 const HOUR = 3_600_000
@@ -137,6 +138,24 @@ describeStores((test, openStore) => {
       ['hook.answer', 'done', 'anna'],
     ])
     expect(await store.listHooks(lease.runId)).toMatchObject([{ answers: 1 }])
+  })
+
+  test('a hook outlives the run that opened it as long as a fork may wait at it', async () => {
+    const { store } = await openStore()
+    const prune = { kind: 'failures', before: NOW + 9, limit: 99, after: null } as const
+    const { runId } = await openHook(store)
+    await store.cancelRun(runId, 'by hand', NOW)
+    const fork = await store.forkRun(runId, { keys: ['scan'], edited: null }, NOW)
+    const { lease } = await claimNext(store)
+    await waitAt(store, lease)
+    await park(store, lease)
+    expect(await store.prune(prune)).toMatchObject({ pruned: 1 })
+    expect(await store.findRun(runId)).toBeNull()
+    expect(await store.answerHook(answer())).toMatchObject({ verdict: 'accepted', woken: 1 })
+    expect(await store.findMatch(fork, 'scanned')).not.toBeNull()
+    await store.cancelRun(fork, 'by hand', NOW)
+    expect(await store.prune(prune)).toMatchObject({ pruned: 1 })
+    expect(await store.findHook(ID)).toBeNull()
   })
 
   test('the key is one for all processes, and the secret of a sender opens again', async () => {

@@ -104,6 +104,10 @@ BEGIN
   END LOOP;
   PERFORM drop_week_1('runs', p_upper, NULL, kept);
   DELETE FROM tick WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept);
+  -- A hook whose step another run has, as a fork does, stays for that one. Index: step_hook.
+  UPDATE hook SET run_id = (SELECT step.run_id FROM step WHERE step.kind = 'hook' AND step.target = hook.id LIMIT 1)
+    WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept)
+      AND (SELECT 1 FROM step WHERE step.kind = 'hook' AND step.target = hook.id LIMIT 1) = 1;
   WITH gone AS (DELETE FROM hook WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept) RETURNING id)
   DELETE FROM hook_answer WHERE hook IN (SELECT id FROM gone);
   DELETE FROM pruned_run WHERE run_id >= lowest AND run_id < p_upper;

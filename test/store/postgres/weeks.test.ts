@@ -266,3 +266,18 @@ test('an app that was away for months makes its weeks behind the rows that came 
   const weeks = await weeksOf('run')
   expect(weeks.slice(-5)).toEqual(['run_20261026', 'run_20261102', 'run_20261109', 'run_20261116', 'run_old'])
 })
+
+test('a hook outlives the week of the run that opened it as long as a fork has its step', async () => {
+  const { store } = await openWeeks()
+  const id = 'hok_00000000000000000000000001'
+  const opened = checkpoint('scan', { kind: 'hook', effect: 'read', target: id })
+  const rest = { ask: null, data: null, isMany: false, sign: null, openedAt: NOW, expiresAt: THIRD + WEEK }
+  const run = await queueAt(store, 'evt_1', NOW)
+  const { lease } = await claimNext(store)
+  await store.saveCheckpoint(lease, opened, undefined, { hook: { id, account: 'default', ...rest } })
+  await store.cancelRun(run, 'by hand', NOW)
+  const fork = await store.forkRun(run, { keys: ['scan'], edited: null }, SECOND)
+  expect(await store.pruneWeek(upTo(SECOND), THIRD)).toMatchObject({ failures: 1 })
+  expect(await store.findRun(run)).toBeNull()
+  expect(await store.findHook(id)).toMatchObject({ runId: fork, isAwaited: true })
+})

@@ -200,6 +200,9 @@ function prepareRuns(db: Connection) {
   }
 }
 
+/** A run with the step of a hook. */
+const HOLDER = `(SELECT step.run_id FROM step WHERE step.kind = 'hook' AND step.target = hook.id LIMIT 1)`
+
 /** Rows of pruned runs, by key. Index: primary keys; step_failure_run, hook_run. */
 function prepareRests(db: Connection) {
   const isOneOf = (column: string) => db.sql.isOneOf(column, 'text')
@@ -233,6 +236,12 @@ function prepareRests(db: Connection) {
       part('run_log', 'number'),
       part('run_tag', 'name'),
       part('run_progress', 'run_id'),
+      // A hook whose step another run has, as a fork does, stays for that one. Index: step_hook.
+      prepare(
+        `UPDATE hook SET run_id = ${HOLDER}
+         WHERE ${isOneOf('run_id')} AND id IN (
+           SELECT id FROM hook WHERE ${isOneOf('run_id')} AND ${HOLDER} IS NOT NULL LIMIT ?)`,
+      ),
       // Before the hooks, by which they are found.
       prepare(
         `DELETE FROM hook_answer WHERE hook IN (SELECT id FROM hook WHERE ${isOneOf('run_id')})

@@ -1,9 +1,10 @@
-import { firstKeyOf } from '../../../core/runs/step.ts'
+import { type Checkpoint, firstKeyOf } from '../../../core/runs/step.ts'
 import {
   completeState,
   type EffectAsk,
   type EffectPermit,
   type FileState,
+  heldStep,
   toState,
 } from '../../../core/safety/effect.ts'
 import type { CountedAsk } from '../../../core/safety/effect-group.ts'
@@ -100,6 +101,12 @@ export function answerFull(full: Limit, now: number): EffectPermit | null {
   if (over !== 'wait') return null
   const until = nextRoomAt(window, now)
   return { kind: 'held', reason: `waits for room: ${would}`, approval: null, until, opened: false }
+}
+
+/** The rows of the steps that are decided about. */
+export function listRows(judged: readonly JudgedAsk[]): Checkpoint[] {
+  const decided = judged.filter(({ permit }) => permit !== null)
+  return decided.map(({ ask: { step }, permit }) => (permit?.kind === 'granted' ? step : heldStep(step)))
 }
 
 /** The steps whose effects may begin, those that begin again, and asks that people approved. */

@@ -6,7 +6,6 @@ import {
   type EffectAsk,
   type EffectPermit,
   GRANTED,
-  heldStep,
 } from '../../../core/safety/effect.ts'
 import {
   type EffectList,
@@ -40,6 +39,7 @@ import {
   type JudgedAsk,
   type JudgeParts,
   listGranted,
+  listRows,
   permitAgain,
   readKnown,
 } from './judged-ask.ts'
@@ -54,7 +54,7 @@ interface PermitTables {
   stops: StopTable
   /** False when the lease is stale; else its run is locked to the end of the transaction. */
   runs: Pick<RunTable, 'lock'>
-  steps: Pick<StepTable, 'save'>
+  steps: Pick<StepTable, 'saveOpen'>
   waits: Pick<WaitTable, 'saveCodeHash'>
 }
 
@@ -74,6 +74,7 @@ export class Permits extends JoinedTable<PermitTables> {
     const open = judged.filter(({ permit }) => permit === null)
     if (options.together === true) await this.#decideRoom(open, options)
     else for (const each of open) await this.#decideRoom([each], options)
+    await this.parts.steps.saveOpen(lease.runId, listRows(judged))
     const permits: EffectPermit[] = []
     for (const each of judged) permits.push(await this.#carryOut(lease, each, options.now))
     await this.#noteGranted(lease, judged, options.now)
@@ -119,15 +120,16 @@ export class Permits extends JoinedTable<PermitTables> {
     const judged = await this.#judgeAll(lease, asks, { ...options, beside: list.sources })
     const open = judged.filter(({ permit }) => permit === null)
     if (room?.kind === 'full' && open.length > 0) await this.#refuse(open, room.limit, options)
+    const moments = new Map<JudgedAsk, number>()
+    for (const each of room?.kind === 'reserved' ? open : []) {
+      const at = await this.parts.reserved.take(lease, list.number, each.ask, each.source)
+      if (at !== null) moments.set(each, at)
+      if (at !== null) each.permit = GRANTED
+    }
+    await this.parts.steps.saveOpen(lease.runId, listRows(judged))
     const permits: (EffectPermit | null)[] = []
     for (const each of judged) {
-      let at: number | null = now
-      if (each.permit === null) {
-        at =
-          room?.kind === 'reserved' ? await this.parts.reserved.take(lease, list.number, each.ask, each.source) : null
-        if (at !== null) each.permit = GRANTED
-      }
-      permits.push(at === null ? null : await this.#carryOut(lease, each, at))
+      permits.push(each.permit && (await this.#carryOut(lease, each, moments.get(each) ?? now)))
     }
     await this.#noteGranted(lease, judged, now)
     return permits
@@ -270,12 +272,10 @@ export class Permits extends JoinedTable<PermitTables> {
     }
   }
 
-  async #carryOut(lease: Lease, { ask, permit, wasAsked }: JudgedAsk, now: number): Promise<EffectPermit> {
-    const { approvals, approvalWaits, effects, steps } = this.parts
-    const { runId } = lease
+  async #carryOut({ runId }: Lease, { ask, permit, wasAsked }: JudgedAsk, now: number): Promise<EffectPermit> {
+    const { approvals, approvalWaits, effects } = this.parts
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)
-    await steps.save(lease.runId, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
     if (permit.kind === 'granted') {
       if (permit.isRepeated) return permit
       if (permit.approval === null && wasAsked) await approvals.withdrawStep(runId, key, now)

@@ -5,15 +5,23 @@ import { Table } from '../../connection.ts'
 export const STEP_COLUMNS = `key, position, kind, effect, status, attempt, output, apart_bytes, error, target,
   started_at, finished_at, due_at, settled`
 
+const OR_CHANGE = `ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+  output = excluded.output, apart_bytes = excluded.apart_bytes, error = excluded.error, target = excluded.target,
+  finished_at = excluded.finished_at, due_at = excluded.due_at, settled = excluded.settled`
+
 /** The journal: one row per step with its last attempt, and one per failed attempt. */
 export class StepTable extends Table {
   // Index: primary key.
   readonly #save = this.db.prepare(
     `INSERT INTO step (run_id, ${STEP_COLUMNS})
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
-       output = excluded.output, apart_bytes = excluded.apart_bytes, error = excluded.error, target = excluded.target,
-       finished_at = excluded.finished_at, due_at = excluded.due_at, settled = excluded.settled`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${OR_CHANGE}`,
+  )
+  readonly #saveOpen = this.db.prepare<[string, string]>(
+    `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, error, target, started_at, due_at, settled)
+     SELECT ?, value ->> 0, CAST(value ->> 1 AS bigint), value ->> 2, value ->> 3, value ->> 4,
+       CAST(value ->> 5 AS bigint), value ->> 6, value ->> 7, CAST(value ->> 8 AS bigint),
+       CAST(value ->> 9 AS bigint), CAST(value ->> 10 AS bigint)
+     FROM ${this.db.sql.rows} WHERE true ${OR_CHANGE}`,
   )
   readonly #appendFailure = this.db.prepare(
     'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
@@ -52,6 +60,18 @@ export class StepTable extends Table {
     await this.#save.run(runId, key, position, kind, effect, status, attempt, ...result, ...moments)
     if (!failure) return
     await this.#appendFailure.run(runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
+  }
+
+  /** The same for many steps without an outcome, each once, in one message. */
+  async saveOpen(runId: string, steps: readonly Checkpoint[]): Promise<void> {
+    const rows = steps.map(({ key, position, kind, effect, status, attempt, target, startedAt, dueAt, ...step }) => {
+      const error = step.error && JSON.stringify(step.error)
+      return [key, position, kind, effect, status, attempt, error, target, startedAt, dueAt, step.settled ?? null]
+    })
+    // PostgreSQL reads no JSON with the character 0.
+    const write = (_: string, value: unknown) =>
+      typeof value === 'string' ? value.replaceAll('\0', '\u{fffd}') : value
+    await this.#saveOpen.run(runId, JSON.stringify(rows, write))
   }
 
   readonly noteSeen = this.write<[seen: string, runId: string, key: string]>(

@@ -76,7 +76,7 @@ export interface FoundEndpoint {
 }
 
 export interface AcceptParts {
-  store: Pick<Store, 'saveCapture'>
+  store: Pick<Store, 'saveCapture' | 'startLeftOut'>
   intake: DeliveryIntake
   /**
    * Those of a version of the set-up, or later. Rejects while no process has written its workflows:
@@ -124,7 +124,8 @@ export async function acceptDelivery(
   const workflows = isWanted ? planRuns(type, known) : []
   const isUnmatched = isWanted && workflows.length === 0 && !type.startsWith(OWN_TYPES)
   const unsafeNumber = findUnsafeNumber(read.event, read.text)
-  const plain = isUnmatched ? { ...trust, unmatched: true as const } : trust
+  const mark = isWanted ? (isUnmatched ? { unmatched: true as const } : {}) : { leftOut: true as const }
+  const plain = { ...trust, ...mark }
   const facts = unsafeNumber === null ? plain : { ...plain, unsafeNumber }
   const receipt = await intake.saveDelivery({
     id: delivery.id,
@@ -138,7 +139,9 @@ export async function acceptDelivery(
     workflows,
     priorities: planPriorities(workflows, known),
   })
-  const runs = receipt.runs.length
+  // Its first delivery may have come by an endpoint that leaves the type out.
+  const isLate = isWanted && receipt.verdict === 'duplicate'
+  const runs = isLate ? await store.startLeftOut(event, workflows, receivedAt) : receipt.runs.length
   return { verdict: receipt.verdict, runs, workflows: runs === 0 ? [] : workflows, ...accepted, facts }
 }
 

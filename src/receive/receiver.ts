@@ -49,6 +49,7 @@ export type ReceiverStore = Pick<
   | 'saveCapture'
   | 'listCaptures'
   | 'dropCaptures'
+  | 'startLeftOut'
   | 'loadHookKey'
   | 'findHook'
   | 'answerHook'

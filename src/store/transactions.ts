@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
 import type { Endpoint } from '../core/incoming/endpoint.ts'
+import type { EventRecord } from '../core/incoming/event.ts'
 import type { LoadedWorkflows, SavedWorkflows } from '../core/runs/workflow-record.ts'
 import type { Seal } from '../core/safety/ledger/seal.ts'
 import type { StoreWrites } from '../core/store/store.ts'
@@ -84,6 +85,21 @@ const setup = {
    */
   async removeWorkflow(t: Tables, workflow: string, now: number): Promise<void> {
     return t.workflows.remove(workflow, await t.workers.living(now), now)
+  },
+  /**
+   * Starts the runs of an event whose deliveries so far came by endpoints that leave its type out.
+   * Returns how many: 0 for every other event.
+   */
+  async startLeftOut(
+    t: Tables,
+    { account, id }: Pick<EventRecord, 'account' | 'id'>,
+    workflows: readonly string[],
+    now: number,
+  ): Promise<number> {
+    const event = await t.events.findIn(account, id)
+    if (!event || !(await t.ledger.takeLeftOut(event))) return 0
+    await t.ownEvents.start(event.seq, workflows, { createdAt: now, depth: 0 })
+    return workflows.length
   },
   /** Sends the event of a schedule, once. False where it is another than the scheduler saw. */
   async sendScheduled(t: Tables, id: string, version: number, now: number): Promise<boolean> {

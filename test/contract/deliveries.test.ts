@@ -19,6 +19,23 @@ describeStores((test, open) => {
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
   })
 
+  test('an event that one endpoint leaves out is started once by the delivery of another', async ({
+    store,
+    reopen,
+  }) => {
+    await store.saveDelivery(incoming('evt_1', { workflows: [], facts: { leftOut: true } }))
+    await store.saveDelivery(incoming('evt_2', { workflows: [] }))
+    const other = await reopen()
+    const wanted = ['evt_1', 'evt_1', 'evt_2', 'evt_3'].map((id, index) =>
+      (index === 0 ? other : store).startLeftOut({ account: 'default', id }, ['verify', 'copy'], NOW),
+    )
+    expect((await Promise.all(wanted)).sort()).toEqual([0, 0, 0, 2])
+    expect(await store.listRuns({ limit: 9 })).toMatchObject([
+      { eventId: 'evt_1', status: 'pending', workflow: 'copy' },
+      { eventId: 'evt_1', status: 'pending', workflow: 'verify' },
+    ])
+  })
+
   test('a delivery planned before a change of endpoints or routes is refused and stores nothing', async () => {
     const { store, reopen } = await open()
     const other = await reopen()

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { eventBody } from '../support/fixtures.ts'
+import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { eventBody, NOW } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 
@@ -19,6 +20,18 @@ test('the traceparent of a verified delivery is kept, and no other one', async (
   await post(eventBody('evt_3'), { traceparent, 'X-Service-Signature': 'sha256=00' })
   const facts = (await store.listDeliveries({ limit: 10 })).map((row) => row.facts.traceparent)
   expect(facts).toEqual([undefined, undefined, traceparent])
+})
+
+test('an event that comes by two endpoints starts its runs once, whichever of them wants its type', async () => {
+  const { post, store, path: files } = await createTestReceiver({ endpoint: { events: ['file.*'] } })
+  const transfers = planEndpoint({ name: 'transfers', secret: SECRET, events: ['transfer.*'] }, NOW)
+  await store.addEndpoint(transfers)
+  const both = [files, `/hooks/${transfers.path}`]
+  for (const type of ['file.created', 'transfer.completed', 'folder.created']) {
+    for (const to of [...both, ...both]) expect((await post(eventBody(`evt_${type}`, type), {}, to)).status).toBe(200)
+  }
+  const runs = await store.listRuns({ limit: 9 })
+  expect(runs.map(({ eventId }) => eventId).sort()).toEqual(['evt_file.created', 'evt_transfer.completed'])
 })
 
 test('P10: the signature covers the bytes as they came, not as parsed', async () => {

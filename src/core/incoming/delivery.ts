@@ -60,6 +60,8 @@ export interface DeliveryFacts {
   traceparent?: string
   /** True where no workflow starts on the type of an accepted event. */
   unmatched?: true
+  /** True where an endpoint leaves out the type of an event, and no other has delivered it yet. */
+  leftOut?: true
   /** The path of a number beyond 2^53 in the event, which JavaScript cannot read exactly. */
   unsafeNumber?: string
   contentType?: string

@@ -1,5 +1,5 @@
 import { firstId } from '../../../core/ids.ts'
-import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
+import type { DeliveryFacts, DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Dialect } from '../../dialect.ts'
@@ -30,6 +30,14 @@ export class DeliveryLedger extends JoinedTable<{ events: Events }> {
      UNION ALL
      SELECT ${COLUMNS} FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
      ORDER BY id DESC LIMIT @limit`,
+  )
+  // Index: primary key, within the event's millisecond.
+  readonly #first = this.db.prepare<[{ seq: number; from: string; to: string }], { id: string; facts: string }>(
+    `SELECT id, facts FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'`,
+  )
+  // Index: primary key.
+  readonly #setFacts = this.db.prepare<[facts: string, id: string, before: string]>(
+    'UPDATE delivery SET facts = ? WHERE id = ? AND facts = ?',
   )
   // Index: primary key, from the first delivery since the moment.
   readonly #count = this.db.prepare<[string, string], { verdict: Verdict; count: number }>(
@@ -64,9 +72,15 @@ export class DeliveryLedger extends JoinedTable<{ events: Events }> {
   ): Promise<DeliveryRecord[]> {
     const event = await this.parts.events.findIn(account, id)
     if (!event) return []
-    const { seq, receivedAt } = event
-    const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
-    return (await this.#ofEvent.all({ seq, ...moment, limit })).map(readDelivery)
+    return (await this.#ofEvent.all({ ...firstIdsOf(event), limit })).map(readDelivery)
+  }
+
+  /** Takes the mark from an event that an endpoint left out. False where it has none any more. */
+  async takeLeftOut(event: Pick<EventRecord, 'seq' | 'receivedAt'>): Promise<boolean> {
+    const first = await this.#first.get(firstIdsOf(event))
+    if (!first) return false
+    const { leftOut, ...facts }: DeliveryFacts = JSON.parse(first.facts)
+    return leftOut === true && (await this.#setFacts.run(JSON.stringify(facts), first.id, first.facts)).changes === 1
   }
 
   /** Deliveries of an endpoint by verdict since a moment. Reads every row of that time. */
@@ -74,6 +88,11 @@ export class DeliveryLedger extends JoinedTable<{ events: Events }> {
     const rows = await this.#count.all(firstId('dlv', since), endpointId)
     return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]))
   }
+}
+
+/** Between these ids is the first delivery of an event. */
+function firstIdsOf({ seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'>) {
+  return { seq, from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
 }
 
 /** Rows along an index of SQLite, or along the primary key. */

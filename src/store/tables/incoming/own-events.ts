@@ -6,7 +6,7 @@ import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { Events } from './events.ts'
 
-/** Saves events of our own, with the runs that they start. */
+/** Saves events of our own, and starts the runs of an event. */
 export class OwnEvents extends JoinedTable<{ events: Events; routes: () => Promise<readonly Route[] | null> }> {
   // Index: primary keys of run and workflow.
   readonly #insertRun = this.db.prepare<
@@ -23,13 +23,20 @@ export class OwnEvents extends JoinedTable<{ events: Events; routes: () => Promi
     // No endpoint may ever have named it. It comes before its stream, as where steps send many.
     await this.#insertAccount.run(account)
     const seq = await this.parts.events.saveOwn({ id, type, account, createdAt, body, origin })
-    if (seq === null) return null
+    if (seq !== null) await this.start(seq, workflows, { createdAt, depth })
+    return seq
+  }
+
+  async start(
+    seq: number,
+    workflows: readonly string[],
+    { createdAt, depth }: { createdAt: number; depth: number },
+  ): Promise<void> {
     for (const workflow of workflows) {
       const run = newId('run', createdAt)
       await this.#insertRun.run({ run, workflow, seq, createdAt, depth })
       await this.#queue.run(run)
     }
-    return seq
   }
 
   /** Saves an event that the store itself makes; it starts the workflows of the present routes. */

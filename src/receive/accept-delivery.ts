@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { parse as parseMediaType } from 'content-type'
 import { UpshotError } from '../core/errors.ts'
 import type { Answered, DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
-import { activeSecrets, type Endpoint, positionOf, retiredSecrets } from '../core/incoming/endpoint.ts'
-import { matchType, OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
+import { activeSecrets, type Endpoint, positionOf, retiredSecrets, wantsType } from '../core/incoming/endpoint.ts'
+import { OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
 import { findUnsafeNumber } from '../core/incoming/scan-json.ts'
 import {
@@ -76,7 +76,7 @@ export interface FoundEndpoint {
 }
 
 export interface AcceptParts {
-  store: Pick<Store, 'saveCapture' | 'startLeftOut'>
+  store: Pick<Store, 'saveCapture' | 'listEndpoints' | 'startLeftOut'>
   intake: DeliveryIntake
   /**
    * Those of a version of the set-up, or later. Rejects while no process has written its workflows:
@@ -120,7 +120,7 @@ export async function acceptDelivery(
   const accepted = { ...nameEndpoint(endpoint), event, facts: trust, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, workflows: [], ...accepted }
   const known = await routes(setup)
-  const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
+  const isWanted = wantsType(endpoint, type)
   const workflows = isWanted ? planRuns(type, known) : []
   const isUnmatched = isWanted && workflows.length === 0 && !type.startsWith(OWN_TYPES)
   const unsafeNumber = findUnsafeNumber(read.event, read.text)
@@ -139,8 +139,9 @@ export async function acceptDelivery(
     workflows,
     priorities: planPriorities(workflows, known),
   })
-  // Its first delivery may have come by an endpoint that leaves the type out.
-  const isLate = isWanted && receipt.verdict === 'duplicate'
+  // Its first delivery may have come by an endpoint of the account that leaves the type out.
+  const others = isWanted && receipt.verdict === 'duplicate' ? await store.listEndpoints(setup) : []
+  const isLate = others.some((each) => each.account === endpoint.account && !wantsType(each, type))
   const runs = isLate ? await store.startLeftOut(event, workflows, receivedAt) : receipt.runs.length
   return { verdict: receipt.verdict, runs, workflows: runs === 0 ? [] : workflows, ...accepted, facts }
 }

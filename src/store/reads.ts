@@ -110,7 +110,7 @@ export function readsOfSetup(setup: SetupCache) {
     packOutput,
     readSetupVersion: async () => (await setup.get()).version,
     findEndpoint: async (path: string, at?: number) => (await setup.get(at)).endpoints.get(path) ?? null,
-    listEndpoints: async () => [...(await setup.get()).endpoints.values()],
+    listEndpoints: async (at?: number) => [...(await setup.get(at)).endpoints.values()],
     listRoutes: async (at?: number) => (await setup.get(at)).routes,
   }
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
-/** A run of all suites has up to 1 GiB of temporary files at a time. */
+/** Many times the temporary files of all suites: these had 0.2 GiB at a time. */
 const MIN_FREE_BYTES = 4 * 1024 ** 3
 
 /**

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
 import { newId, randomWord } from '../ids.ts'
+import { matchType } from './event.ts'
 import { parseSecret, SCHEME_PRESETS, type SignatureScheme } from './signature.ts'
 
 /** One of our addresses for deliveries, with its signature scheme and secrets. */
@@ -188,6 +189,11 @@ export function planScheme(endpoint: Endpoint, scheme: SignatureScheme): Endpoin
  */
 export function planPin(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
   return { ...planScheme(endpoint, scheme), status: 'active' }
+}
+
+/** True where an event of the type may start runs when it comes by the endpoint. */
+export function wantsType({ events }: Pick<Endpoint, 'events'>, type: string): boolean {
+  return events.some((pattern) => matchType(pattern, type))
 }
 
 /** The newest secret, which deliveries should be signed with. */

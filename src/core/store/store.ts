@@ -81,8 +81,8 @@ export interface ReadStore extends TableReads {
   readSetupVersion(): Promise<number>
   /** By the last part of its URL. `at`: as it was at this version of the set-up, or later. */
   findEndpoint(path: string, at?: number): Promise<Endpoint | null>
-  /** Oldest first, without removed ones. */
-  listEndpoints(): Promise<Endpoint[]>
+  /** Oldest first, without removed ones. `at`: as in {@link findEndpoint}. */
+  listEndpoints(at?: number): Promise<Endpoint[]>
   /**
    * Event types and the workflows that they start; null until a process has loaded workflows.
    * Cached until they change. `at`: as they were at this version of the set-up, or later.

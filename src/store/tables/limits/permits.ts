@@ -124,8 +124,8 @@ export class Permits extends JoinedTable<PermitTables> {
     for (const each of room?.kind === 'reserved' ? open : []) {
       const at = await this.parts.reserved.take(lease, list.number, each.ask, each.source)
       if (at !== null) moments.set(each, at)
-      if (at !== null) each.permit = GRANTED
     }
+    for (const each of moments.keys()) each.permit = GRANTED
     await this.parts.steps.saveOpen(lease.runId, listRows(judged))
     const permits: (EffectPermit | null)[] = []
     for (const each of judged) {

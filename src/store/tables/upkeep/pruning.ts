@@ -122,14 +122,16 @@ export class Pruning extends JoinedTable<PrunedTables> {
       const moments = ticked.map(({ tickAt }) => tickAt)
       await this.#runs.deleteTicks.run(name, moments, ids)
     }
-    return (await this.#deleteRests(limit)) >= limit
+    return (await this.#deleteRests(limit, ids)) >= limit
   }
 
-  /** Deletes steps of pruned runs; returns the number of rows, `limit` if some are left. */
-  async #deleteRests(limit: number): Promise<number> {
+  /** Deletes steps of pruned runs, `first` at first; returns the rows, `limit` if some are left. */
+  async #deleteRests(limit: number, first?: string[]): Promise<number> {
     let rows = 0
+    let known = first
     while (rows < limit) {
-      const ids = await this.#rests.list.all(limit - rows)
+      const ids = known ?? (await this.#rests.list.all(limit - rows))
+      known = undefined
       if (ids.length === 0) return rows
       for (const part of this.#rests.parts) {
         rows += (await part(ids, limit - rows)).changes

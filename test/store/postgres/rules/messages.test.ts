@@ -89,7 +89,7 @@ test('a prune sends as many messages for hundreds of rows as for one: each waits
   await vi.waitUntil(() => sent.some(({ text }) => /LISTEN|pg_notify/.test(text)))
   for (const [kind, { pruned, sent: own }] of Object.entries(slices)) {
     expect(pruned, kind).toBe(RUNS)
-    expect(pooled(own, sent).length, kind).toBeLessThan(22)
+    expect(pooled(own, sent).length, kind).toBeLessThan(20)
   }
   const { rows } = await session.query(`SELECT run_id FROM step UNION ALL SELECT run_id FROM pruned_run
     UNION ALL SELECT file FROM file_event UNION ALL SELECT file FROM known_file WHERE judged <> 8`)

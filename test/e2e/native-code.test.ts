@@ -44,6 +44,18 @@ test('native code that fills the memory and cannot be ended ends its process, an
   expect(JSON.stringify(again)).toMatch(FULL)
 }, 60_000)
 
+test('an engine whose full heap takes seconds to be given back costs no process', async () => {
+  const fill = 'const all = []; for (;;) all.push(new ArrayBuffer(8))'
+  const megabyte = 1_048_576
+  const engine = { hang: '30s', heapBytes: 1_024 * megabyte, memoryBytes: 8_192 * megabyte }
+  const stage = new GuiltyStage({ step: fill }, { engine })
+  const started = await stage.start()
+  await stage.deliver('evt_guilty', 'file.deleted')
+  await started.line(({ message }) => message === 'the engine ended and is started again')
+  await stage.occupy(1)
+  expect(started.child.exitCode).toBeNull()
+}, 120_000)
+
 test('an engine that native code keeps after a hang holds up nothing, and its run is tried alone', async () => {
   const stage = new GuiltyStage(keep(60))
   const started = await stage.start()

@@ -15,7 +15,7 @@ import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { LoadingModule } from './engine-config.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
-import { endProcess, KeptThreads, reportKept } from './watch/end-process.ts'
+import { awaitFull, endProcess, KeptThreads, reportKept } from './watch/end-process.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
 import { HELD, type Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
@@ -234,6 +234,7 @@ export class SupervisedEngine implements Engine {
     if (thread.loading) this.#skip(thread.loading, end)
     else this.#skipped.push(...(end.skipped ?? []))
     const buried = this.#bury(thread, end)
+    if (end.cause === 'out_of_memory') await awaitFull(thread, this.#parts.config.engine.memoryBytes)
     if (!thread.isGone && !thread.loading) {
       // One that tries suspects ends at the first. A module would do it to the next process, too.
       const mayStay = end.cause !== 'out_of_memory' && this.#parts.quarantine !== undefined

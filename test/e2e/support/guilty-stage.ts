@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { onTestFailed, onTestFinished } from 'vitest'
 import type { Run } from '../../../src/core/runs/run.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { eventBody, queueRun } from '../../support/fixtures.ts'
@@ -24,6 +24,9 @@ export default defineWorkflow({
     return event.id
   },
 })`
+
+/** Lines of a process that a failed test shows. */
+const LAST_LINES = 20
 
 type Process = ReturnType<typeof startIn>
 
@@ -71,6 +74,9 @@ export default defineWorkflow({
 
   async start(role = 'all'): Promise<Process> {
     const started = startIn(this.root, NO_SERVICE_VARIABLES, ['--role', role])
+    onTestFailed(() => {
+      process.stderr.write(`${JSON.stringify(started.lines.slice(-LAST_LINES), null, 1)}\n`)
+    })
     const { urls } = await started.line(({ message }) => message === 'started')
     this.url = (urls as Record<string, string>)['endpoint service'] ?? this.url
     return started

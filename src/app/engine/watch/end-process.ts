@@ -9,6 +9,10 @@ const LAST_WORDS_MS = 250
 /** Threads that native code keeps beyond their end, beside which another engine begins. */
 const MAX_KEPT = 2
 
+/** Longest time for a thread that has filled its memory to end, and between two looks at it. */
+const FULL_END_MS = 10_000
+const LOOK_MS = 100
+
 interface MaybeGone {
   readonly isGone: boolean
 }
@@ -28,6 +32,17 @@ export class KeptThreads {
     this.#threads = kept
     reportKept(publish, true)
     return true
+  }
+}
+
+/**
+ * Waits for a thread that has filled its memory: V8 takes seconds to give back a gigabyte, and
+ * nothing interrupts some calls. An end of the process would take its deliveries along, so that is
+ * left to one beyond `memoryBytes`.
+ */
+export async function awaitFull(thread: MaybeGone, memoryBytes: number): Promise<void> {
+  for (let ms = 0; ms < FULL_END_MS && !thread.isGone && process.memoryUsage.rss() <= memoryBytes; ms += LOOK_MS) {
+    await sleep(LOOK_MS)
   }
 }
 

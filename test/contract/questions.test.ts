@@ -111,6 +111,17 @@ describeStores((test, openStore) => {
     expect(await store.decideApproval(same, NOW)).toMatchObject({ status: 'approved' })
   })
 
+  test('a user of a provider has one word, the last one, under any name', async () => {
+    const { store } = await openStore()
+    const { id } = await ask(store, { needs: 2 })
+    const say = async (actor: string, answer: string) =>
+      store.decideApproval(await wordOf(store, id, { actor, answer }), NOW)
+    expect(await say('web:eve#0123456789abcdef', '1')).toMatchObject({ missing: 1 })
+    expect(await say('web:ada#0123456789abcdef', '2')).toMatchObject({ missing: 1 })
+    expect(await say('web:eve#fedcba9876543210', '1')).toMatchObject({ missing: 1 })
+    expect(await say('web:ben#0123456789abcdef', '1')).toMatchObject({ status: 'approved' })
+  })
+
   test('a question that nobody decides is expired, never approved, and its step closes it', async () => {
     const { store } = await openStore()
     const { lease, id } = await ask(store)

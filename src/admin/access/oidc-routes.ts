@@ -5,6 +5,7 @@ import { hashSecret } from '../../core/access/token.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
+import { nameProvided } from '../../core/safety/votes/person.ts'
 import { isLoopback } from '../../core/service/account.ts'
 import { asOperator } from '../../core/store/as-operator.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -100,7 +101,7 @@ export function findRole(groups: readonly string[], roles: Readonly<Record<strin
 
 /** Somebody whom the provider named. */
 interface SignedIn {
-  /** The first of `preferred_username`, `email` and `sub` that it gave. */
+  /** From the first of `preferred_username`, `email` and `sub` that it gave. */
   name: string
   groups: string[]
 }
@@ -148,7 +149,8 @@ class OidcProvider {
     const named = ['preferred_username', 'email', 'sub'].map((claim) => claims[claim])
     const name = named.find((value) => typeof value === 'string' && value !== '')
     const groups = [claims[this.#options.groupsClaim]].flat().filter((group) => typeof group === 'string')
-    return { name: String(name).slice(0, MAX_NAME), groups }
+    const account = { issuer: String(claims.iss), subject: String(claims.sub) }
+    return { name: nameProvided(String(name).slice(0, MAX_NAME), account), groups }
   }
 
   /** A description that could not be had is asked for again. */

@@ -5,6 +5,8 @@ import { Provider } from 'oidc-provider'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { findRole } from '../../../src/admin/access/oidc-routes.ts'
 import type { OidcOptions } from '../../../src/admin/access/options.ts'
+import { beginRun } from '../../cli/support/test-project.ts'
+import { checkpoint } from '../../support/fixtures.ts'
 import { startConsole } from '../support/start-console.ts'
 
 // The provider prints advice for those who would run it in production.
@@ -12,7 +14,17 @@ vi.spyOn(console, 'warn').mockImplementation(() => undefined)
 vi.spyOn(console, 'info').mockImplementation(() => undefined)
 
 const SECRET = 'the-secret-of-this-client-at-the-provider'
-const GROUPS: Record<string, string[]> = { ada: ['ops', 'everyone'], bob: ['everyone'], eve: [] }
+const GROUPS: Record<string, string[]> = { ada: ['ops', 'everyone'], bob: ['everyone'], dan: ['ops'], eve: [] }
+const QUESTION = {
+  workflow: 'follow-up',
+  account: 'default',
+  ask: 'Go on?',
+  show: null,
+  answer: null,
+  needs: 2,
+  role: null,
+  effects: [],
+}
 const ROLES = { ops: 'admin', everyone: 'viewer' } as const
 
 /** A real provider whose people sign in without a word, and an admin server that asks it. */
@@ -26,6 +38,8 @@ async function startBoth({ secret = SECRET, ...given }: Partial<OidcOptions> = {
   const access = { basePath: '/ops', url: null, proxy: null, fileTokenHash: 'none', oidc: { ...oidc, ...given } }
   const console = await startConsole({ access })
   let person = 'ada'
+  /** By `sub`, the name that somebody chose at the provider. */
+  const names: Record<string, string> = {}
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -41,7 +55,7 @@ async function startBoth({ secret = SECRET, ...given }: Partial<OidcOptions> = {
     features: { devInteractions: { enabled: false } },
     findAccount: (_context, id) => ({
       accountId: id,
-      claims: async () => ({ sub: id, preferred_username: id, groups: GROUPS[id] }),
+      claims: async () => ({ sub: id, preferred_username: names[id] ?? id, groups: GROUPS[id] }),
     }),
     interactions: { url: (_context, { uid }) => `/person/${uid}` },
     pkce: { required: () => true },
@@ -59,6 +73,7 @@ async function startBoth({ secret = SECRET, ...given }: Partial<OidcOptions> = {
   }
   return {
     ...console,
+    names,
     become: (name: string) => {
       person = name
     },
@@ -88,7 +103,8 @@ async function useCode(base: string, address: string) {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ code: new URL(address).hash.slice(1) })
   const reply = await fetch(`${base}/api/v1/login`, { method: 'POST', headers, body })
-  return { status: reply.status, ...((await reply.json()) as { role?: string }) }
+  const cookie = reply.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  return { status: reply.status, cookie, ...((await reply.json()) as { role?: string; key?: string }) }
 }
 
 test('people sign in at a real provider, with the highest role of their groups, and once with each code', async () => {
@@ -107,7 +123,29 @@ test('people sign in at a real provider, with the highest role of their groups, 
       .filter(({ action }) => action === 'session.invite')
       .map(({ actor }) => actor)
       .sort(),
-  ).toEqual(['oidc:ada', 'oidc:bob'])
+  ).toEqual([expect.stringMatching(/^oidc:ada#[0-9a-f]{16}$/), expect.stringMatching(/^oidc:bob#[0-9a-f]{16}$/)])
+})
+
+test('somebody who changes their name at the provider stays one voter, whose last word counts', async () => {
+  const { base, api, store, clock, names, become } = await startBoth()
+  const now = clock.now()
+  const lease = await beginRun(store, 'evt_1', 'follow-up', now)
+  await store.saveCheckpoint(lease, checkpoint('ask', { kind: 'approve', status: 'waiting' }), undefined, {
+    approve: { ...QUESTION, openedAt: now, expiresAt: now + 60_000 },
+  })
+  const { hash, id } = (await store.listApprovals({ status: 'open', limit: 1, now }))[0] ?? { hash: '', id: '' }
+  const approve = async (person: string) => {
+    become(person)
+    const { address } = await follow(`${base}/oidc/start`, { base })
+    const { cookie, key = '' } = await useCode(base, address)
+    const headers = { cookie, 'x-upshot': key, 'content-type': 'application/json' }
+    const body = JSON.stringify({ hash })
+    return (await fetch(`${api}/approvals/${id}/approve`, { method: 'POST', headers, body })).json()
+  }
+  expect(await approve('ada')).toMatchObject({ status: 'open', missing: 1 })
+  names.ada = 'somebody else'
+  expect(await approve('ada')).toMatchObject({ status: 'open', missing: 1 })
+  expect(await approve('dan')).toMatchObject({ status: 'approved' })
 })
 
 test('somebody without a group that has a role gets no code, and the log says who', async () => {
@@ -119,7 +157,7 @@ test('somebody without a group that has a role gets no code, and the log says wh
     expect.objectContaining({
       kind: 'fault',
       where: 'sign-in',
-      error: expect.objectContaining({ message: expect.stringContaining('eve is in no group') }),
+      error: expect.objectContaining({ message: expect.stringMatching(/^eve#\w+ is in no group/) }),
     }),
   )
 })

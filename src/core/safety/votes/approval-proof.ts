@@ -6,6 +6,7 @@ import {
   type Decision,
   seedHash,
 } from '../approval.ts'
+import { personOf } from './person.ts'
 import type { VoteReads } from './verified-votes.ts'
 import { checkVote, type VoteRecord } from './vote-record.ts'
 
@@ -81,9 +82,13 @@ export class ApprovalProof {
 
   #findAgreed(said: string, { votes, approvers }: ProofFacts): string[] {
     const { id, role, expiresAt } = this.#terms
-    const agreed = votes.filter(
-      (vote) =>
-        vote.approval === id && vote.verdict === 'approved' && describeSaid(vote) === said && vote.at < expiresAt,
+    const last = new Map<string, VoteRecord>()
+    for (const vote of votes) {
+      const person = personOf(vote.actor)
+      if (vote.approval === id && vote.effectSeq >= (last.get(person)?.effectSeq ?? 0)) last.set(person, vote)
+    }
+    const agreed = [...last.values()].filter(
+      (vote) => vote.verdict === 'approved' && describeSaid(vote) === said && vote.at < expiresAt,
     )
     // One key is one person, whatever names it is given.
     const names = new Map<string, string>()

@@ -5,6 +5,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { lastAt, saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
+import { arrive, askAdmission, batch, debounce } from './support/ask-admission.ts'
 import { beginDelete } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
 import { countPrunable } from './support/count-prunable.ts'
@@ -179,6 +180,46 @@ describeStores((test) => {
     expect((await store.saveDelivery(other)).verdict).toBe('conflict')
     const replay = store.replayEvent({ id: 'evt_1', account: 'default' }, ['follow-up'], NOW)
     await expect(replay).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('pruned') })
+  })
+
+  test('a body stays while the run at the end of a chain of folded runs is unfinished', async ({ store }) => {
+    for (const id of ['evt_1', 'evt_2', 'evt_3']) await askAdmission(store, await arrive(store, id), { fold: debounce })
+    expect(await pruneAll(store, 'payloads')).toEqual([0])
+    expect(await pruneAll(store, 'runs')).toEqual([0])
+    await store.cancelRun((await store.listRuns({ limit: 1 }))[0]?.id ?? '', 'by hand', NOW)
+    expect(await pruneAll(store, 'payloads')).toEqual([3])
+  })
+
+  test('a fork of a failed batch keeps the runs and bodies of its events, also of a fork that is gone', async ({
+    store,
+  }) => {
+    const fold = { ...batch, size: 2 }
+    await askAdmission(store, await arrive(store, 'evt_1'), { fold })
+    const joined = await arrive(store, 'evt_2')
+    await askAdmission(store, joined, { fold })
+    const full = (await claimNext(store)).lease
+    await store.failRun(full, { name: 'Error', message: '' }, NOW, true)
+    const failure = (await claimNext(store)).lease
+    const eventsOf = async (run: string) => (await store.listRunEvents(run)).map(({ id, body }) => [id, body !== ''])
+    const both = [
+      ['evt_1', true],
+      ['evt_2', true],
+    ]
+    const prune = async () => {
+      const kinds = ['payloads', 'runs', 'failures', 'runs'] as const
+      return (await Array.fromAsync(kinds, (kind) => pruneAll(store, kind))).flat()
+    }
+    expect(await prune()).toEqual([0, 0, 1, 0])
+    expect(await eventsOf(failure.runId)).toEqual(both)
+    await store.completeRun(failure, 'null', NOW)
+    const fork = await store.forkRun(failure.runId, { keys: [], edited: null }, NOW)
+    expect(await prune()).toEqual([0, 1, 0, 0])
+    expect(await store.findRun(failure.runId)).toBeNull()
+    expect(await eventsOf(fork)).toEqual(both)
+    await store.completeRun((await claimNext(store)).lease, 'null', NOW)
+    // A run that was folded goes after those that have its event.
+    expect(await prune()).toEqual([2, 1, 0, 1])
+    expect(await store.findRun(joined.lease.runId)).toBeNull()
   })
 
   test('one slice of pruning removes a few large bodies, however many events it may read', async ({ store }) => {

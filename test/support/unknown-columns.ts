@@ -41,7 +41,7 @@ const PLAIN_COLUMNS: Record<string, string> = {
   workflow_pause: 'workflow',
   schedule: 'id name owner made_by workflow plan',
   tick: 'schedule account run_id',
-  run: 'id workflow schedule account parent_run origin origin_run handler received',
+  run: 'id workflow schedule account parent_run origin origin_run handler received events_of',
   work: 'run_id workflow status worker code_hash gate_state tick_schedule tick_account',
   outcome: 'run_id workflow status code_hash failure_group gate_state folded_into continued_by',
   step: 'run_id kind effect status',

@@ -1,13 +1,18 @@
 /**
- * SQL for the run that finally absorbed the run `from`; no row once that is pruned. Subqueries have
- * one row: PostgreSQL expects many rows of a recursion, and would read all runs instead.
+ * SQL for a run that has the events of what was folded into `from`, and fits a condition on `run`.
+ * It is the run that finally absorbed that, or a fork or failure run of one on the way.
+ *
+ * Index: primary keys, run_events_of. Subqueries have one row: PostgreSQL expects many rows of a
+ * recursion, and would read all runs instead.
  */
-export function selectAbsorber(from: string): string {
-  const next = (id: string) => `(SELECT folded_into FROM outcome WHERE outcome.run_id = ${id})`
-  return `WITH RECURSIVE up (id, next) AS (
-      SELECT one.id, ${next('one.id')} FROM run AS one WHERE one.id = ${from}
+export function findHolder(from: string, condition: string): string {
+  const next = (id: string) => `(SELECT above.folded_into FROM outcome AS above WHERE above.run_id = ${id})`
+  const one = (key: string, id: string) =>
+    `(SELECT run.id FROM full_run AS run WHERE run.${key} = ${id} AND (${condition}) LIMIT 1)`
+  return `(WITH RECURSIVE up (id, next) AS (SELECT ${from}, ${next(from)}
       UNION SELECT up.next, ${next('up.next')} FROM up WHERE up.next IS NOT NULL)
-    SELECT run.id FROM full_run AS run WHERE run.id = (SELECT up.id FROM up WHERE up.next IS NULL)`
+    SELECT coalesce(${one('id', '(SELECT up.id FROM up WHERE up.next IS NULL)')},
+      (SELECT max(${one('events_of', 'up.id')}) FROM up)))`
 }
 
 /** An event that is old enough for its body to go. */
@@ -16,26 +21,29 @@ export interface OldEvent {
   receivedAt: number
   /** Size of the body, 0 once pruned. */
   bytes: number
-  isNeeded: number
+  /** An unfinished run. */
+  neededBy: string | null
 }
 
 /**
- * SQL: 1 where an unfinished run may still need the body of an event, whose number is given as SQL.
- * Index: run_caused, and primary keys. Subqueries have one row: the planner of PostgreSQL may read
- * all runs of the history for any other.
+ * SQL for an unfinished run that needs the body of an event, whose number is SQL. Null: none does.
+ * Index: run_caused, and primary keys.
  */
-export const isNeeded = (event: string) => `CASE WHEN (
-    SELECT 1 FROM run WHERE run.event_seq = ${event} AND coalesce((
-      SELECT CASE WHEN folded_into IS NOT NULL AND EXISTS (
-        ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL) THEN 1 ELSE 0 END
-      FROM outcome WHERE outcome.run_id = run.id), 1) = 1
-    LIMIT 1) IS NOT NULL THEN 1 ELSE 0 END`
+export const findNeeder = (event: string) => `(SELECT id FROM (
+    SELECT coalesce((SELECT run_id FROM work WHERE run_id = run.id),
+      (SELECT ${findHolder('outcome.folded_into', 'run.work_status IS NOT NULL')}
+       FROM outcome WHERE outcome.run_id = run.id AND folded_into IS NOT NULL)) AS id
+    FROM run WHERE run.event_seq = ${event}) AS needing
+  WHERE id IS NOT NULL LIMIT 1)`
 
 /** SQL for a column of a run, given as SQL: that of its work, and then that of its outcome. */
-export function ofRun(column: 'fence' | 'code_hash', run: string): string {
+export function ofRun(column: 'fence' | 'code_hash' | 'folded', run: string): string {
   return `coalesce(
     (SELECT ${column} FROM work WHERE run_id = ${run}), (SELECT ${column} FROM outcome WHERE run_id = ${run}))`
 }
+
+/** SQL for `events_of` in a fork or failure run of `run`. Null: no runs were folded into that. */
+export const EVENTS_OF = `coalesce(run.events_of, CASE WHEN ${ofRun('folded', 'run.id')} > 0 THEN run.id END)`
 
 /** Puts a new run into the queue, with the priority of its workflow. Index: primary keys. */
 export const QUEUE_RUN = `INSERT INTO work (run_id, workflow, status, rank)

@@ -227,11 +227,15 @@ CREATE TABLE run (
   -- Of a run that goes on in another's place: the newest event when the first run of the chain was
   -- made, and the events that were taken, as JSON by stream.
   chain_seq   bigint,
-  received    text
+  received    text,
+  -- Of a fork or failure run of one into which others were folded: the run into which they were, and
+  -- whose events it has. It may be pruned.
+  events_of   text
 ) KEYED WEEKLY (id);
 CREATE INDEX run_caused  ON run (event_seq)  WHERE event_seq IS NOT NULL;
 CREATE INDEX run_invoked ON run (parent_run, id) WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run) WHERE origin_run IS NOT NULL;
+CREATE INDEX run_events_of ON run (events_of) WHERE events_of IS NOT NULL;
 
 -- An unfinished run: the queue. Its row goes when the run ends, so that the queue stays small.
 CREATE TABLE work (

@@ -82,25 +82,29 @@ BEGIN
 END $$;
 
 -- Drops a week of runs, with their ticks, but for `p_kept` and what changed since `p_since`: runs at
--- work, those that ended since, and those folded into either. Gives the number of runs that stay;
--- null: there is no such week. Index: primary keys, outcome_finished, outcome_folded.
+-- work, those that ended since, and those whose events either has, or a run of another week. Gives the
+-- number of runs that stay; null: there is no such week. Index: primary keys, outcome_finished,
+-- outcome_folded, run_events_of.
 CREATE FUNCTION drop_runs_1(p_upper text, p_kept text[], p_since bigint) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' SET enable_seqscan = off AS $$
 DECLARE
   lowest text;
   kept text[];
-  more text[];
+  above text[];
 BEGIN
   PERFORM lock_weeks_1('runs');
   SELECT week.lower INTO lowest FROM list_weeks_1('run') AS week WHERE week.upper = p_upper;
   IF lowest IS NULL THEN RETURN NULL; END IF;
   kept := ARRAY(SELECT unnest(p_kept) UNION SELECT run_id FROM work WHERE run_id >= lowest AND run_id < p_upper
     UNION SELECT run_id FROM outcome WHERE run_id >= lowest AND run_id < p_upper AND finished_at >= p_since);
+  above := ARRAY(SELECT unnest(kept)
+    UNION SELECT events_of FROM run WHERE id = ANY (kept) AND events_of IS NOT NULL
+    UNION SELECT events_of FROM run WHERE events_of >= lowest AND events_of < p_upper AND (id < lowest OR id >= p_upper));
   LOOP
-    more := ARRAY(SELECT run_id FROM outcome WHERE folded_into = ANY (kept) AND run_id >= lowest AND run_id < p_upper
+    above := ARRAY(SELECT run_id FROM outcome WHERE folded_into = ANY (above) AND run_id >= lowest AND run_id < p_upper
       EXCEPT SELECT unnest(kept));
-    EXIT WHEN cardinality(more) = 0;
-    kept := kept || more;
+    EXIT WHEN cardinality(above) = 0;
+    kept := kept || above;
   END LOOP;
   PERFORM drop_week_1('runs', p_upper, NULL, kept);
   DELETE FROM tick WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept);
@@ -167,7 +171,8 @@ BEGIN
     THEN RETURN;
   END IF;
   needed := ARRAY(
-    WITH RECURSIVE unfinished (id) AS (SELECT run_id FROM work
+    WITH RECURSIVE unfinished (id) AS (
+      SELECT unnest(ARRAY[run_id, (SELECT events_of FROM run WHERE id = run_id)]) FROM work
       UNION SELECT outcome.run_id FROM unfinished JOIN outcome ON outcome.folded_into = unfinished.id)
     SELECT DISTINCT event.seq::text FROM unfinished JOIN run ON run.id = unfinished.id
       JOIN event ON event.stream = run.event_seq % 8 AND event.seq = run.event_seq

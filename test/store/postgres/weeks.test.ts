@@ -184,6 +184,23 @@ test('a folded run stays with the run that absorbed it', async () => {
   expect((await ids('SELECT id FROM run')).toSorted()).toEqual([other, pending].toSorted())
 })
 
+test('a folded run stays, with its body, for a fork of the run that absorbed it', async () => {
+  const { store, session, ids } = await openWeeks()
+  const [absorber, folded] = [await finish(store, 'evt_1', NOW), await finish(store, 'evt_2', NOW)]
+  await session.query('UPDATE outcome SET folded_into = $1 WHERE run_id = $2', [absorber, folded])
+  await session.query('UPDATE outcome SET folded = 1 WHERE run_id = $1', [absorber])
+  const fork = await store.forkRun(absorber, { keys: [], edited: null }, THIRD)
+  const prune = () => store.pruneWeek({ ...upTo(SECOND), deliveries: null }, THIRD)
+  expect(await prune()).toEqual({ runs: 1, failures: 0 })
+  expect(await prune()).toEqual({ payloads: 0 })
+  expect((await ids('SELECT id FROM run')).toSorted()).toEqual([folded, fork].toSorted())
+  const events = await store.listRunEvents(fork)
+  expect(events.map(({ id, body }) => [id, body !== ''])).toEqual([
+    ['evt_1', true],
+    ['evt_2', true],
+  ])
+})
+
 test('a dropped tick is not recorded again, and its neighbours stay', async () => {
   const { store, ids } = await openWeeks()
   await saveLine(store, 'nightly', FIRST)

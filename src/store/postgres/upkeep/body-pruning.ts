@@ -1,6 +1,6 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import { JoinedTable } from '../../connection.ts'
-import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
+import { findNeeder, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/pruning.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
@@ -14,8 +14,8 @@ export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
       OLD_BODIES,
     ),
     count: this.db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], Counted>(
-      `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
-         coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
+      `SELECT count(*) AS read, count(*) FILTER (WHERE needed_by IS NULL) AS rows,
+         coalesce(sum(bytes) FILTER (WHERE needed_by IS NULL), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
     ),
     drop: this.db.prepare<[number[], number[]]>(
       `DELETE FROM event_body WHERE (received_at, seq) IN (SELECT * FROM unnest(?::bigint[], ?::bigint[]))`,
@@ -31,7 +31,7 @@ export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
     const edge = Math.min(before, await this.parts.weeks.edge('payloads'))
     const found = await this.#sql.listOld.all({ ...from, before: edge, limit })
     const slice = found.slice(0, countFitting(found))
-    const emptied = slice.filter((row) => row.isNeeded === 0)
+    const emptied = slice.filter((row) => row.neededBy === null)
     const [moments, seqs] = [emptied.map(({ receivedAt }) => receivedAt), emptied.map(({ seq }) => seq)]
     if (seqs.length > 0) await this.#sql.drop.run(moments, seqs)
     const last = slice.at(-1)
@@ -46,6 +46,6 @@ function readPosition(after: string): { receivedAt: number; seq: number } {
 }
 
 /** The oldest bodies. Index: primary key. */
-const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, ${isNeeded('event_body.seq')} AS is_needed
+const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, ${findNeeder('event_body.seq')} AS needed_by
   FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
   ORDER BY received_at, seq LIMIT @limit`

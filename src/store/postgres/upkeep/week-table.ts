@@ -1,7 +1,7 @@
 import { firstId, readIdTime } from '../../../core/ids.ts'
 import type { WeekKind } from '../../../core/store/retention.ts'
 import { Table } from '../../connection.ts'
-import { selectAbsorber } from '../../rows/run-sql.ts'
+import { findHolder } from '../../rows/run-sql.ts'
 import type { Week } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
 
@@ -43,6 +43,8 @@ const isOld = (status: string, finishedAt: string) =>
   `coalesce(${status} IN (${list(FINISHED)}) AND ${finishedAt} < @runs
     OR ${status} IN (${list(FAILED)}) AND ${finishedAt} < @failures, false)`
 
+const HOLDS = `NOT (run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})`
+
 /** Partitions of the tables that retention empties, a week each. */
 export class WeekTable extends Table<Connection> {
   readonly #list = this.db.prepare<[string], { lower: string | null; upper: string | null }>(
@@ -63,12 +65,11 @@ export class WeekTable extends Table<Connection> {
   readonly #failed = this.db.pluck<[string, string], number>(
     `SELECT count(*) FROM outcome WHERE status IN (${list(FAILED)}) AND run_id > ? AND run_id <= ?`,
   )
-  // Index: primary key of outcome. A folded run stays as long as the one that absorbed it.
+  // Index: primary key of outcome. A folded run stays as long as those that have its event.
   readonly #staying = this.db.prepare<[Scan], { id: string; hasFailed: boolean }>(
     `SELECT run_id AS id, status IN (${list(FAILED)}) AS has_failed FROM outcome
      WHERE run_id > @after AND run_id <= @upTo AND (NOT ${isOld('status', 'finished_at')}
-       OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('outcome.folded_into')} AND NOT (
-         run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})))`,
+       OR folded_into IS NOT NULL AND ${findHolder('outcome.folded_into', HOLDS)} IS NOT NULL)`,
   )
   readonly #dropRuns = this.db.pluck<[string, string[], number], number | null>('SELECT drop_runs_1(?, ?, ?)')
   readonly #dropDeliveries = this.db.prepare<[string], { deliveries: number; refusals: number }>(

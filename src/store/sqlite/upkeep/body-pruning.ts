@@ -1,6 +1,6 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import { JoinedTable } from '../../connection.ts'
-import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
+import { findNeeder, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/pruning.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
 import type { EventTable } from '../incoming/event-table.ts'
@@ -34,7 +34,7 @@ export class BodyPruning extends JoinedTable<{ events: EventTable }> {
       const asked = Math.min(EVENTS_AT_ONCE, limit - total.read)
       const found = await this.#sql.listOld.all(after, asked)
       const old = found.slice(0, found.findIndex((row) => row.receivedAt >= before) >>> 0)
-      const emptied = old.filter((row) => row.bytes > 0 && row.isNeeded === 0)
+      const emptied = old.filter((row) => row.bytes > 0 && row.neededBy === null)
       total.read += old.length
       total.rows += emptied.length
       total.bytes += emptied.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -50,8 +50,8 @@ export class BodyPruning extends JoinedTable<{ events: EventTable }> {
     const found = await this.#sql.listOld.all(from, limit)
     const old = found.slice(0, found.findIndex((row) => row.receivedAt >= before) >>> 0)
     const slice = old.slice(0, countFitting(old))
-    const firstNeeded = slice.find((row) => row.isNeeded === 1)
-    const emptied = slice.filter((row) => row.bytes > 0 && row.isNeeded === 0)
+    const firstNeeded = slice.find((row) => row.neededBy !== null)
+    const emptied = slice.filter((row) => row.bytes > 0 && row.neededBy === null)
     for (const { seq } of emptied) await this.parts.events.dropBody(seq)
     await this.#sql.dropSubjects.run(blockOf(mark), limit)
     const end = slice.at(-1)?.seq ?? from
@@ -62,7 +62,7 @@ export class BodyPruning extends JoinedTable<{ events: EventTable }> {
 }
 
 /** The oldest events. Index: primary key. */
-const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, ${isNeeded('event.seq')} AS is_needed
+const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, ${findNeeder('event.seq')} AS needed_by
   FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
 
 /** Position before the first event whose body may still be there. Index: primary key. */

@@ -4,7 +4,7 @@ import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
 import { DIVERGED, type Fork, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
-import { QUEUE_RUN } from '../../rows/run-sql.ts'
+import { EVENTS_OF, QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
 import type { AnnotationTable } from './annotation-table.ts'
 import type { ClosingTable } from './closing-table.ts'
@@ -28,10 +28,10 @@ export class RunOperations extends JoinedTable<OperationTables> {
     // The source is locked, so that no prune takes it between two of these statements.
     insert: this.db.prepare(
       `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
-         origin, origin_run, handler, failure)
+         origin, origin_run, handler, failure, events_of)
        SELECT @id, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
          ${this.db.sql.newestEvent('coalesce(event.account, run.account)')}, CAST(@now AS bigint), 'fork', run.id,
-         handler, failure
+         handler, failure, ${EVENTS_OF}
        FROM run LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')} WHERE run.id = @source
        ${this.db.sql.forUpdate('run')}`,
     ),

@@ -6,6 +6,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import type { InvokedRun, Run, Successor } from '../../../core/runs/run.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import { JoinedTable } from '../../connection.ts'
+import { EVENTS_OF } from '../../rows/run-sql.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { Events } from '../incoming/events.ts'
@@ -125,10 +126,10 @@ export class RunTable extends JoinedTable<{
     ),
     followUpRun: this.db.prepare<[string, number, string]>(
       `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
-         origin, origin_run, handler, failure)
+         origin, origin_run, handler, failure, events_of)
        SELECT ?, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
          ${this.db.sql.newestEvent('coalesce(run.account, event.account)')},
-         CAST(? AS bigint), 'failure', run.id, 'onFailure', outcome.error
+         CAST(? AS bigint), 'failure', run.id, 'onFailure', outcome.error, ${EVENTS_OF}
        FROM run JOIN outcome ON outcome.run_id = run.id
          LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
        WHERE run.id = ? AND handler = 'run'`,
@@ -158,13 +159,11 @@ export class RunTable extends JoinedTable<{
        SELECT ?, workflow, 'pending', rank, folded FROM outcome WHERE run_id = ?`,
     ),
     // Statements that only read.
-    // Index: outcome_folded and primary key, once per level.
-    gathered: this.db.pluck<
-      [string[], string[]],
-      string
-    >(`SELECT run_id FROM outcome WHERE ${this.db.sql.isOneOf('folded_into', 'text')}
-         UNION ALL SELECT origin_run FROM run
-           WHERE ${this.db.sql.isOneOf('id', 'text')} AND origin IN ('fork', 'failure')`),
+    eventsOf: this.db.pluck<[string], string>('SELECT events_of FROM run WHERE id = ? AND events_of IS NOT NULL'),
+    // Index: outcome_folded, once per level.
+    folded: this.db.pluck<[string[]], string>(
+      `SELECT run_id FROM outcome WHERE ${this.db.sql.isOneOf('folded_into', 'text')}`,
+    ),
     events: this.db.pluck<[string[]], number>(
       `SELECT DISTINCT event_seq FROM run WHERE ${this.db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
     ),
@@ -310,12 +309,8 @@ export class RunTable extends JoinedTable<{
    * run that handles a failure, has the events of its origin.
    */
   async listRunEvents(id: string): Promise<EventRecord[]> {
-    const found = new Set([id])
-    for (let next = [id]; next.length > 0; ) {
-      const more = await this.#sql.gathered.all(next, next)
-      next = more.filter((each) => !found.has(each))
-      for (const each of next) found.add(each)
-    }
+    const found = [id, ...(await this.#sql.eventsOf.all(id))]
+    for (let next = found; next.length > 0; found.push(...next)) next = await this.#sql.folded.all([...next])
     const seqs = await this.#sql.events.all([...found])
     const events = await Array.fromAsync(seqs, (seq) => this.parts.events.get(seq))
     return events.sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)

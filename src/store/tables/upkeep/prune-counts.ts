@@ -9,7 +9,7 @@ import {
   weekBoundOf,
 } from '../../../core/store/retention.ts'
 import { JoinedTable } from '../../connection.ts'
-import { selectAbsorber } from '../../rows/run-sql.ts'
+import { findHolder } from '../../rows/run-sql.ts'
 import type { BulkTable } from '../bulk/bulk-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FilePruning } from './file-pruning.ts'
@@ -53,12 +53,12 @@ interface CountedTables extends PruneDriver {
 export class PruneCounts extends JoinedTable<CountedTables> {
   /**
    * Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. A folded run goes
-   * only if the run that absorbed it is gone by then.
+   * only if the runs that have its event are gone by then.
    */
   readonly #sql = {
     runs: this.db.prepare<[RunCount], Counted>(
       `${COUNT} FROM (SELECT ${isOld('status', 'finished_at')} AND (folded_into IS NULL
-           OR NOT EXISTS (${selectAbsorber('old.folded_into')} AND NOT (${GOES_BEFORE}))) AS goes
+           OR ${findHolder('old.folded_into', `NOT (${GOES_BEFORE})`)} IS NULL) AS goes
          FROM outcome AS old WHERE run_id < @below ORDER BY run_id LIMIT @limit) AS part`,
     ),
     failures: this.db.prepare<[{ status: string; before: number; below: string; limit: number }], Counted>(

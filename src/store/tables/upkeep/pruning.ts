@@ -1,7 +1,7 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice, WeekKind } from '../../../core/store/retention.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
-import { selectAbsorber } from '../../rows/run-sql.ts'
+import { findHolder } from '../../rows/run-sql.ts'
 import type { BulkTable } from '../bulk/bulk-table.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
@@ -14,8 +14,6 @@ interface OldRun {
   tickAt: number | null
   schedule: string | null
   foldedInto: string | null
-  /** The run that absorbed it, if that one is there. */
-  absorber: string | null
   isOld: number
 }
 
@@ -98,18 +96,18 @@ export class Pruning extends JoinedTable<PrunedTables> {
     const asked = limit - rests
     const found = await this.#runs.listOld[kind].all(before, after ?? '', firstId('run', edge), asked)
     const old = found.filter(({ isOld }) => isOld === 1)
-    const gone = await this.#deleteEnds(old.filter(({ foldedInto }) => foldedInto === null))
-    // A folded run stays as long as the run that absorbed it, which finds its events by it.
-    const isFree = ({ id, absorber }: OldRun) => absorber === null || (absorber < id && gone.has(absorber))
-    const freed = await this.#deleteEnds(old.filter((run) => run.foldedInto !== null && isFree(run)))
+    const { deleteEnds, deleteFolded } = this.#runs
+    const gone = await deleteAll(
+      deleteEnds,
+      old.filter(({ foldedInto }) => foldedInto === null),
+    )
+    const freed = await deleteAll(
+      deleteFolded,
+      old.filter(({ foldedInto }) => foldedInto !== null),
+    )
     const pruned = old.filter(({ id }) => gone.has(id) || freed.has(id))
     const left = pruned.length > 0 ? await this.#deleteRuns(pruned, asked - found.length) : false
     return { pruned: pruned.length, next: left || found.length === asked ? (found.at(-1)?.id ?? null) : null }
-  }
-
-  /** Gives the runs that have gone. One that a person retries now has no end, and stays. */
-  async #deleteEnds(runs: readonly OldRun[]): Promise<Set<string>> {
-    return new Set(runs.length === 0 ? [] : await this.#runs.deleteEnds.all(runs.map(({ id }) => id)))
   }
 
   /** True where some of their steps are left. */
@@ -182,12 +180,18 @@ export class Pruning extends JoinedTable<PrunedTables> {
   }
 }
 
+/** Gives the runs that have gone. One that a person retries now has no end, and stays. */
+async function deleteAll(statement: DeleteEnds, runs: readonly OldRun[]): Promise<Set<string>> {
+  return new Set(runs.length === 0 ? [] : await statement.all(runs.map(({ id }) => id)))
+}
+
+type DeleteEnds = ReturnType<typeof prepareRuns>['deleteEnds']
+
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
 function prepareRuns(db: Connection) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
       `SELECT id, run.workflow, tick_at, schedule, folded_into,
-         CASE WHEN folded_into IS NOT NULL THEN (${selectAbsorber('outcome.folded_into')}) END AS absorber,
          CASE WHEN status IN ${statuses} AND finished_at < ? THEN 1 ELSE 0 END AS is_old
        FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )
@@ -195,6 +199,13 @@ function prepareRuns(db: Connection) {
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
     deleteEnds: db.pluck<[string[]], string>(`DELETE FROM outcome WHERE ${isOneOf('run_id', 'text')} RETURNING run_id`),
+    // A folded run stays for those that find its event by it. The older ones among them have just
+    // lost their ends, or stay.
+    deleteFolded: db.pluck<[string[]], string>(
+      `DELETE FROM outcome WHERE ${isOneOf('run_id', 'text')}
+         AND ${findHolder('outcome.folded_into', 'run.id > outcome.run_id OR run.status IS NOT NULL')} IS NULL
+       RETURNING run_id`,
+    ),
     delete: db.prepare<[string[]]>(`DELETE FROM run WHERE ${isOneOf('id', 'text')}`),
     deleteTicks: db.prepare<[string, number[], string[]]>(
       `DELETE FROM tick WHERE schedule = ? AND ${isOneOf('scheduled_for', 'bigint')} AND ${isOneOf('run_id', 'text')}`,

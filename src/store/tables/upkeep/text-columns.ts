@@ -1,3 +1,5 @@
+import { findNeeder } from '../../rows/run-sql.ts'
+
 /** A table with text that may name people or their files. */
 export interface TextTable {
   table: string
@@ -15,11 +17,8 @@ export interface TextTable {
 
 const unfinished = (run: string) => `(SELECT work.run_id FROM work WHERE work.run_id = given.${run})`
 
-/** Index: run_caused, and the primary key of work; wait has unfinished runs only. */
-const eventNeededBy = `coalesce(
-  (SELECT work.run_id FROM run JOIN work ON work.run_id = run.id WHERE run.event_seq = given.seq LIMIT 1),
-  (SELECT work.run_id FROM run JOIN outcome ON outcome.run_id = run.id JOIN work ON work.run_id = outcome.folded_into
-   WHERE run.event_seq = given.seq LIMIT 1),
+/** Index of the latter: primary key; it has unfinished runs only. */
+const eventNeededBy = `coalesce(${findNeeder('given.seq')},
   (SELECT wait.run_id FROM wait WHERE wait.event_seq = given.seq LIMIT 1))`
 
 /** The bodies of events, which the databases keep in different tables. */

@@ -138,10 +138,19 @@ const FILL_BODIES = `
     SELECT id, workflow, 'completed', 0, 1, 1, 1 FROM run WHERE starts_with(id, 'run_00z');
   ANALYZE event_body, run, outcome;`
 
-test('a slice of bodies to prune reads the runs of its events, and not the history', async () => {
+/** All of them were folded into the first, and other runs have the events of others. */
+const FOLD = `
+  UPDATE outcome SET folded_into = 'run_00z1' WHERE run_id > 'run_00z1';
+  UPDATE run SET events_of = 'run_other' || id WHERE event_seq > 1000;
+  ANALYZE run, outcome;`
+
+test.each([
+  { which: 'its events', fill: FILL_BODIES },
+  { which: 'its events, and those into which they were folded', fill: `${FILL_BODIES} ${FOLD}` },
+])('a slice of bodies to prune reads the runs of $which, and not the history', async ({ fill }) => {
   const place = makeSchema()
   const { session } = await openTwo(place)
-  await session.query(FILL_BODIES)
+  await session.query(fill)
   const counting = { place, session, sent: spyQueries() }
   const read = await countRows(counting, 'coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)', async (store) => {
     const { pruned } = await store.prune({ kind: 'payloads', before: NOW, after: null, limit: 100 })

@@ -23,7 +23,7 @@ test('the traceparent of a verified delivery is kept, and no other one', async (
 })
 
 test('an event that comes by two endpoints starts its runs once, whichever of them wants its type', async () => {
-  const { post, store, path: files } = await createTestReceiver({ endpoint: { events: ['file.*'] } })
+  const { post, store, heard, path: files } = await createTestReceiver({ endpoint: { events: ['file.*'] } })
   const transfers = planEndpoint({ name: 'transfers', secret: SECRET, events: ['transfer.*'] }, NOW)
   await store.addEndpoint(transfers)
   const both = [files, `/hooks/${transfers.path}`]
@@ -32,6 +32,8 @@ test('an event that comes by two endpoints starts its runs once, whichever of th
   }
   const runs = await store.listRuns({ limit: 9 })
   expect(runs.map(({ eventId }) => eventId).sort()).toEqual(['evt_file.created', 'evt_transfer.completed'])
+  const started = heard.filter((notice) => 'workflows' in notice && String(notice.workflows) !== '')
+  expect(started).toMatchObject(runs.map(() => ({ runs: 1, workflows: ['follow-up'] })))
 })
 
 test('P10: the signature covers the bytes as they came, not as parsed', async () => {

@@ -343,7 +343,7 @@ test('a hook with `many` takes each answer; the same key of a sender is the same
 
 test('bodies and rates are bounded as for endpoints', async () => {
   const limits = { bodyBytes: 100, endpointPerSecond: 1, endpointBurst: 3 }
-  const { send, path } = await openCallback({ data: null }, { limits })
+  const { send, path, url, clock } = await openCallback({ data: null }, { limits })
   expect((await send(JSON.stringify('x'.repeat(200)))).status).toBe(413)
   const flood = await Promise.all(
     Array.from({ length: 6 }, () => send(CLEAN, JSON_TYPE, path.replace(/.{32}$/, '0'.repeat(32)))),
@@ -351,6 +351,12 @@ test('bodies and rates are bounded as for endpoints', async () => {
   expect(flood.map(({ status }) => status).sort()).toEqual([404, 404, 404, 503, 503, 503])
   // The flood of strangers takes nothing from those who know an address.
   expect((await send(CLEAN)).status).toBe(200)
+  const visits: number[] = []
+  for (const wait of [0, 0, 1_000, 0]) {
+    clock.advance(wait)
+    visits.push((await supertest(url).get(path)).status)
+  }
+  expect(visits).toEqual([410, 503, 410, 503])
 })
 
 test('nothing that grants an answer is on disk, in a notice or in the log', async () => {

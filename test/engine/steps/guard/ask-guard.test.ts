@@ -76,6 +76,22 @@ test('a stop that comes while the store notes how the delete found its file hold
   expect(sent).toEqual([])
 })
 
+test('the ledger says how a delete found its file, also where its condition names all of it', async ({ engine }) => {
+  const found = { ...(entry('a') as FileEntry), modifiedAt: '2026-06-01T00:00:00Z' }
+  const remove = define('remove', { on: 'file.created' }, ({ files }) => files.delete(found, { expect: found }))
+  const client = filesOf({
+    delete: async (_file: { id: string }, { beforeSend, onSeen }: HookedOptions) => {
+      onSeen(found)
+      await beforeSend()
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([remove], { filesFor: client })
+  expect(await engine.run('remove')).toMatchObject({ status: 'completed' })
+  const [ended] = await engine.store.listEffects({ phases: ['ended'], limit: 1 })
+  expect(JSON.parse(ended?.before ?? 'null')).toMatchObject({ path: '/a', bytes: 1, modifiedAt: found.modifiedAt })
+})
+
 test('a share counts where the code names the storage as the service does, as events do', async ({ engine }) => {
   const ids = Array.from({ length: 20 }, (_, index) => `f${index}`)
   const deleted: string[] = []

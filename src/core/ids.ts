@@ -65,6 +65,14 @@ export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): strin
   return `${prefix}_${digitsOf(words, 26)}`
 }
 
+/** Ids of events that we make begin so. No delivery may name one: its sender would be before us. */
+export const OWN_EVENT_IDS = 'evt_upshot_'
+
+/** The id of an event that we make, the same for the same words. */
+export function deriveEventId(...words: (string | number)[]): string {
+  return `${OWN_EVENT_IDS}${digitsOf(words, 26)}`
+}
+
 /** The id of a group of failures: `grp_` and 10 digits (50 bits) of a hash. */
 export function deriveGroupId(...words: string[]): string {
   return `grp_${digitsOf(words, 10)}`

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parse as parseJson } from 'secure-json-parse'
 import { UpshotError } from '../core/errors.ts'
+import { OWN_EVENT_IDS } from '../core/ids.ts'
 import { OWN_TYPES, type ServiceEvent, TEST_EVENT } from '../core/incoming/event.ts'
 import { parseEvent } from '../core/incoming/parse-event.ts'
 import { scanJson } from '../core/incoming/scan-json.ts'
@@ -15,8 +16,10 @@ export function readEvent(body: Buffer): { text: string; event: ServiceEvent } |
   try {
     const event = parseEvent(read.value)
     // A run that waits for one of ours believes it: no sender may end an approval.
-    const isOurs = event.type.startsWith(OWN_TYPES) && event.type !== TEST_EVENT
-    return isOurs ? invalid(`Types under "${OWN_TYPES}" are for events that Upshot makes.`) : { text: read.text, event }
+    if (event.type.startsWith(OWN_TYPES) && event.type !== TEST_EVENT) return invalid(describeOurs('Types', OWN_TYPES))
+    // Under an id that a sender has used, our own event would be a duplicate, and start nothing.
+    if (event.id.startsWith(OWN_EVENT_IDS)) return invalid(describeOurs('Ids', OWN_EVENT_IDS))
+    return { text: read.text, event }
   } catch (error) {
     if (error instanceof UpshotError) return error
     throw error
@@ -59,6 +62,10 @@ const POISONED = 'The body has a key "__proto__", or "constructor" with a "proto
  */
 function mayPoison(text: string): boolean {
   return text.includes('__proto__') || text.includes('constructor') || text.includes('\\u')
+}
+
+function describeOurs(words: string, prefix: string): string {
+  return `${words} under "${prefix}" are for events that Upshot makes.`
 }
 
 function invalid(message: string): UpshotError {

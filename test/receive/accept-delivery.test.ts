@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { deriveEventId } from '../../src/core/ids.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
@@ -52,6 +53,7 @@ test.each([
   ['a foreign id', eventBody('message_1')],
   ['no data', JSON.stringify({ id: 'evt_1', type: 'file.created', created: '2026-06-01T00:00:00Z' })],
   ['the type of an event that only we make', eventBody('evt_1').replace('file.created', 'upshot.approval.closed')],
+  ['the id of an event that only we make', eventBody(deriveEventId('run_1', 'send'))],
   ['a poisoned key', `{"__proto__":{"x":1},${eventBody('evt_1').slice(1)}`],
 ])('a signed body with %s is answered 400 and stores no event', async (_what, body) => {
   const { post, store } = await createTestReceiver()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Failure, UpshotError } from '../../core/errors.ts'
-import { randomWord } from '../../core/ids.ts'
+import { OWN_EVENT_IDS, randomWord } from '../../core/ids.ts'
 import { type Endpoint, planEndpoint } from '../../core/incoming/endpoint.ts'
 import type { Run } from '../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
@@ -101,7 +101,10 @@ export class Rehearsal implements AsyncDisposable {
   async deliver(id: string, body: string): Promise<void> {
     const target = { endpoint: this.#endpoint, receiver: this.#receiver, now: Date.now() }
     const signal = AbortSignal.timeout(DELIVER_WITHIN_MS)
-    const { status, verdict, reason } = await deliverSigned({ id, body: Buffer.from(body) }, { ...target, signal })
+    // An event that Upshot made comes by a delivery here, which may not have its id.
+    const given = id.replace(OWN_EVENT_IDS, 'evt_')
+    const sent = { id: given, body: Buffer.from(body.replace(id, () => given)) }
+    const { status, verdict, reason } = await deliverSigned(sent, { ...target, signal })
     if (verdict === 'accepted') return
     const why = verdict ?? reason ?? `HTTP ${status}`
     throw new UpshotError('invalid_event', `The receiver of the rehearsal refuses the event: ${why}`)

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { deriveId, spellBytes } from '../ids.ts'
+import { deriveEventId, deriveId, spellBytes } from '../ids.ts'
 import type { JsonValue } from '../json.ts'
 import { isoTime } from '../time.ts'
 import type { DeliveryFacts } from './delivery.ts'
@@ -73,7 +73,7 @@ export function planHookEvent(
   { id: hook, runId: run, step, account, isMany }: Pick<Hook, 'id' | 'runId' | 'step' | 'account' | 'isMany'>,
   { delivery, by, data, receivedAt, sameness }: HookAnswer,
 ) {
-  const id = isMany ? deriveId('evt', hook, sameness) : deriveId('evt', hook)
+  const id = isMany ? deriveEventId(hook, sameness) : deriveEventId(hook)
   const head = JSON.stringify({ hook, run, step, delivery, by, receivedAt: isoTime(receivedAt) })
   const created = isoTime(receivedAt)
   // The text of the data stays as it is, with every digit of its numbers.

@@ -5,7 +5,7 @@ import { withStorageNames } from '../../author/storage-name.ts'
 import { isDefinition, listTriggers } from '../../author/trigger.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { deriveId } from '../../core/ids.ts'
+import { deriveEventId } from '../../core/ids.ts'
 import type { EventRecord, ReceivedEvent, ServiceEvent } from '../../core/incoming/event.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { describeIssues, isPlainObject } from '../../core/json.ts'
@@ -94,7 +94,7 @@ function completeEvent({ runId, createdAt }: Call, workflow: Pick<AnyWorkflow, '
   const [only, ...others] = listTriggers(workflow.on)
   const type = only && others.length === 0 ? { type: isDefinition(only) ? only.type : only } : {}
   const given = isPlainObject(input) ? input : {}
-  return { id: deriveId('evt', runId), created: isoTime(createdAt), ...type, ...given }
+  return { id: deriveEventId(runId), created: isoTime(createdAt), ...type, ...given }
 }
 
 function readTick({ scheduledFor, lastRunAt, missed }: CauseTick) {

@@ -1,7 +1,7 @@
 import type { FileFunctions } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { describeError } from '../../core/errors.ts'
-import { deriveId } from '../../core/ids.ts'
+import { deriveEventId } from '../../core/ids.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../core/incoming/route.ts'
 import type { Publish } from '../../core/notices.ts'
@@ -65,7 +65,7 @@ function makeEvent(
   make: Make,
   { spellings, now }: { spellings: StorageSpellings; now: number },
 ): { id: string; body: string } | { error: ReturnType<typeof describeError> } {
-  const id = deriveId('evt', 'reconcile', account, type, storage, file, sweep)
+  const id = deriveEventId('reconcile', account, type, storage, file, sweep)
   try {
     const data = withStorageNames(spellings, () => make(JSON.parse(entry)))
     return { id, body: JSON.stringify({ id, type, created: isoTime(now), data }) }

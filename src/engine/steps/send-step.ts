@@ -2,7 +2,7 @@ import type { EventDefinition } from '../../author/define-event.ts'
 import type { SendOptions } from '../../author/steps/step-options.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { deriveId, newId } from '../../core/ids.ts'
+import { deriveEventId, newId } from '../../core/ids.ts'
 import { OWN_TYPES } from '../../core/incoming/event.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { planRuns } from '../../core/incoming/route.ts'
@@ -99,7 +99,7 @@ function planEvent(
   }
   const createdAt = Math.max(pass.clock.now(), moment ?? 0)
   const depth = deepen(pass, key, { at: createdAt, link: SENT_LINK })
-  const id = deriveId('evt', runId, key)
+  const id = deriveEventId(runId, key)
   const body = toJson({ id, type, created: isoTime(createdAt), data }, `Step "${key}": its event`)
   if (Buffer.byteLength(body) > MAX_SENT_BYTES) {
     throw new UpshotError(

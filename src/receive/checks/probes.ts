@@ -47,7 +47,7 @@ class KnownProbes {
 }
 
 const ANSWER_WITHIN_MS = 5_000
-const EVENT_ID = 'evt_upshot_probe'
+const EVENT_ID = 'evt_probe'
 /** Marks of probes that nobody has seen yet; beyond them, the oldest is forgotten. */
 const MAX_MARKS = 10_000
 

@@ -31,7 +31,7 @@ test('a sent event exists once, starts its workflows and resolves waits', async 
   expect((await awaitStatus(engine, waiting.id, 'completed')).output).toBe('7')
   const ended = await engine.advance(sending.id, '1m')
   const { id } = JSON.parse(ended.output ?? '')
-  expect(id).toMatch(/^evt_[0-9a-z]{26}$/)
+  expect(id).toMatch(/^evt_upshot_[0-9a-z]{26}$/)
   const events = await engine.store.listEvents({ limit: 10, type: 'order.shipped' })
   expect(events).toMatchObject([{ id, origin: 'send', account: 'default' }])
   const [started] = await engine.store.listRuns({ workflow: 'listener', limit: 10 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished } from 'vitest'
-import { deriveId } from '../../../src/core/ids.ts'
+import { deriveEventId } from '../../../src/core/ids.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { SweepParts } from '../../../src/schedule/sweep/sweep-parts.ts'
@@ -113,7 +113,7 @@ test('a lost event is made up once, and the real one is linked to it when it com
   await world.run(7 * HOUR)
   const [finding] = await world.findings()
   // The id follows from the finding, so that two processes make one event.
-  const event = deriveId('evt', 'reconcile', 'default', 'file.created', 'storage_a', lost, finding?.sweep ?? 0)
+  const event = deriveEventId('reconcile', 'default', 'file.created', 'storage_a', lost, finding?.sweep ?? 0)
   expect(finding).toMatchObject({ file: lost, state: 'made', event })
   const made = (await world.store.listEvents({ limit: 9 })).filter(({ id }) => id === finding?.event)
   expect(made).toMatchObject([{ type: 'file.created', origin: 'reconcile' }])

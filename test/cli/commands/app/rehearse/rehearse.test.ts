@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { deriveEventId } from '../../../../../src/core/ids.ts'
 import { planEndpoint } from '../../../../../src/core/incoming/endpoint.ts'
 import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
 import { checkpoint, eventBody, incoming } from '../../../../support/fixtures.ts'
@@ -44,7 +45,7 @@ const ENTRY = {
 const OTHER = { ...ENTRY, id: 'fil_2', name: 'b.bin', path: '/in/b.bin', size: 7 }
 
 /** A project whose service records each request, with an event and a run of it. */
-async function openProject({ attempt = '', type = 'file.created', steps = [] as Checkpoint[] } = {}) {
+async function openProject({ attempt = '', type = 'file.created', steps = [] as Checkpoint[], id = 'evt_1' } = {}) {
   const requests: string[] = []
   const service = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
@@ -56,8 +57,8 @@ async function openProject({ attempt = '', type = 'file.created', steps = [] as 
   const store = openDataDir({ dataDir, secretKey: null })
   await store.addEndpoint(planEndpoint({ name: 'main' }, Date.now()))
   const file = { id: ENTRY.id, path: ENTRY.path }
-  const body = eventBody('evt_1', type, { service: 'Docs Suite', file, token: 'canary-token' })
-  await store.saveDelivery(incoming('evt_1', { body, workflows: ['tidy'], receivedAt: Date.now() }))
+  const body = eventBody(id, type, { service: 'Docs Suite', file, token: 'canary-token' })
+  await store.saveDelivery(incoming(id, { body, workflows: ['tidy'], receivedAt: Date.now() }))
   const [claimed] = await store.claimRuns('wrk_1', 1, Date.now())
   if (!claimed) throw new Error('a run was queued')
   for (const [position, step] of steps.entries()) await store.saveCheckpoint(claimed.lease, { ...step, position })
@@ -121,6 +122,13 @@ test('an event runs with real effects in a sandbox alone: no request and no row 
   expect(existsSync(join(dataDir, 'note.txt'))).toBe(false)
   expect(readdirSync(temporary)).toEqual([])
 })
+
+test('an event that a step sent is rehearsed, too, though no delivery may have its id', async () => {
+  const id = deriveEventId('run_1', 'send')
+  const { rehearse } = await openProject({ steps: [GET, LIST], id })
+  const { json } = await rehearse(id, '--json')
+  expect(json.data).toMatchObject({ event: id, runs: [{ status: 'completed' }] })
+}, 60_000)
 
 test('modules that end or block the app as they are loaded are left out of it, and named', async () => {
   const { rehearse, workflows } = await openProject({ steps: [GET, LIST] })

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/service/account.ts'
 import type { Clock } from '../../core/time.ts'
 import { ConnectionError, type ErrorFacts, ProtocolError } from '../errors.ts'
 import { isSafeOrigin } from './request-url.ts'
@@ -25,6 +26,8 @@ interface ExchangeSettings {
   clock: Clock
   /** The longest wait for a connection, in milliseconds. */
   connectMs: number
+  /** Address of the API. Only that of this machine may lead to other addresses of this machine. */
+  baseUrl: string
 }
 
 /** A reply, and the host and port that sent it, after all redirects. */
@@ -39,7 +42,7 @@ export async function exchange(
   let url = outgoing.url
   let isAtHome = true
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    requireAllowed(url, outgoing, facts)
+    requireAllowed(url, outgoing, { settings, facts })
     const request = withUrl(outgoing, url, isAtHome)
     const reply = await sendOnce(settings, request, { transport: outgoing.transport, signal, facts })
     const location = REDIRECTS.has(reply.status) ? reply.headers.get('location') : null
@@ -77,8 +80,16 @@ async function sendOnce(
   }
 }
 
-function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void {
-  const isListed = !hosts || hosts.includes(url.hostname) || hosts.includes(url.host)
+function requireAllowed(
+  url: URL,
+  { hosts }: Outgoing,
+  { settings: { baseUrl }, facts }: { settings: ExchangeSettings; facts: ErrorFacts },
+): void {
+  const isNamed = hosts?.includes(url.hostname) || hosts?.includes(url.host)
+  if (!isNamed && isLoopback(url.hostname) && !isLoopback(new URL(baseUrl).hostname)) {
+    throw new ProtocolError('The server points to an address of this machine.', facts)
+  }
+  const isListed = !hosts || isNamed
   if (isSafeOrigin(url) && isListed) return
   throw new ProtocolError(
     isListed

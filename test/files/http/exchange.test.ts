@@ -58,6 +58,25 @@ test.each([
   expect(server.seen.length).toBeLessThanOrEqual(6)
 })
 
+test('a service elsewhere leads to no address of this machine, unless its owner names that', async ({ server }) => {
+  const { origin, host } = new URL(server.baseUrl)
+  const leads = text(302, '', { location: `${origin}/metrics` })
+  const named = ok({ downloadUrl: `${origin}/metrics`, expiresAt: null })
+  server.script(leads, named, named).otherwise(text(200, 'of this machine'))
+  const elsewhere = (downloadHosts?: string[]) =>
+    testClient({
+      baseUrl: 'https://api.example.com/v1',
+      apiKey: 'sk_live_0123456789abcdefWXYZ',
+      fetch: (url, init) => fetch(String(url).replace('https://api.example.com', origin), init),
+      ...(downloadHosts && { downloadHosts }),
+    }).files
+  const refused = { name: 'ProtocolError', message: 'The server points to an address of this machine.' }
+  expect(await errorOf(elsewhere().get(REF))).toMatchObject(refused)
+  expect(await errorOf(Array.fromAsync(elsewhere().stream(REF)))).toMatchObject(refused)
+  expect(await Array.fromAsync(elsewhere([host]).stream(REF))).toHaveLength(1)
+  expect(server.seen.filter(({ path }) => path === '/metrics')).toHaveLength(1)
+})
+
 test('a redirect of a delete is not followed', async ({ server }) => {
   server.script(ok(entry('a'))).otherwise(text(307, '', { location: '/v1/files/b' }))
   const { files } = testClient({ baseUrl: server.baseUrl })

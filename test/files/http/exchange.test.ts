@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { expect } from 'vitest'
+import { giveUrls } from '../support/download-host.ts'
 import { entry, REF } from '../support/entries.ts'
 import { ok, ScriptedServer, test, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
@@ -60,9 +61,7 @@ test.each([
 
 test('a service elsewhere leads to no address of this machine, unless its owner names that', async ({ server }) => {
   const { origin, host } = new URL(server.baseUrl)
-  const leads = text(302, '', { location: `${origin}/metrics` })
-  const named = ok({ downloadUrl: `${origin}/metrics`, expiresAt: null })
-  server.script(leads, named, named).otherwise(text(200, 'of this machine'))
+  giveUrls(server, server).script(text(302, '', { location: `${origin}/bytes/0` }))
   const elsewhere = (downloadHosts?: string[]) =>
     testClient({
       baseUrl: 'https://api.example.com/v1',
@@ -73,8 +72,9 @@ test('a service elsewhere leads to no address of this machine, unless its owner 
   const refused = { name: 'ProtocolError', message: 'The server points to an address of this machine.' }
   expect(await errorOf(elsewhere().get(REF))).toMatchObject(refused)
   expect(await errorOf(Array.fromAsync(elsewhere().stream(REF)))).toMatchObject(refused)
-  expect(await Array.fromAsync(elsewhere([host]).stream(REF))).toHaveLength(1)
-  expect(server.seen.filter(({ path }) => path === '/metrics')).toHaveLength(1)
+  expect(server.seen.filter(({ path }) => path.startsWith('/bytes/'))).toEqual([])
+  const reached = { message: expect.stringContaining('in place of the file') }
+  expect(await errorOf(Array.fromAsync(elsewhere([host]).stream(REF)))).toMatchObject(reached)
 })
 
 test('a redirect of a delete is not followed', async ({ server }) => {

@@ -20,9 +20,8 @@ async function holdActs(page: Page, path: RegExp) {
 }
 
 inBrowser(`a dialog does what it said when it was opened, whatever changes meanwhile${label}`, async () => {
-  const { page, login, origin, app, faults } = await open()
-  await login(page)
-  await page.goto(`${origin}/workflows/copy-report`)
+  const { page, login, app, faults } = await open()
+  await login(page, 'admin', 'workflows/copy-report')
   await page.getByRole('button', { name: 'Pause…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Pause copy-report?' })
   await dialog.getByLabel('Reason').fill('the storage is full')
@@ -52,10 +51,9 @@ inBrowser(`all effects can be stopped before the page knows any name${label}`, a
 })
 
 inBrowser(`a dialog whose button goes stays, and shows what the app says${label}`, async () => {
-  const { page, login, origin, app } = await open()
-  await login(page)
+  const { page, login, app } = await open()
   const [run] = await app.store.listRuns({ workflow: 'wait-for-approval', limit: 1 })
-  await page.goto(`${origin}/runs/${run?.id}`)
+  await login(page, 'admin', `runs/${run?.id}`)
   await page.getByRole('button', { name: 'Cancel…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Reason').fill('not needed')
@@ -69,9 +67,8 @@ inBrowser(`a dialog whose button goes stays, and shows what the app says${label}
 })
 
 inBrowser(`an act is sent once, and its dialog waits for the answer${label}`, async () => {
-  const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/endpoints/sandbox`)
+  const { page, login } = await open()
+  await login(page, 'admin', 'endpoints/sandbox')
   const { sent, release } = await holdActs(page, /\/rotate$/)
   await page.getByRole('button', { name: 'Rotate the secret…' }).click()
   const dialog = page.getByRole('dialog')
@@ -86,9 +83,8 @@ inBrowser(`an act is sent once, and its dialog waits for the answer${label}`, as
 
 inBrowser(`an answer that comes after the person has left the page leads nowhere, and is told${label}`, async () => {
   const { page, login, origin, app } = await open()
-  await login(page)
   const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
-  await page.goto(`${origin}/runs`)
+  await login(page, 'admin', 'runs')
   await page.getByRole('link', { name: /copy-report/ }).click()
   const { release } = await holdActs(page, /\/fork$/)
   await page.getByRole('button', { name: 'Run again from a step…' }).click()
@@ -122,27 +118,24 @@ inBrowser(`what is copied is one word of a shell, whatever the name of a file${l
 })
 
 inBrowser(`a filter that the page does not know is shown as it is${label}`, async () => {
-  const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=long-gone&since=3d`)
+  const { page, login } = await open()
+  await login(page, 'admin', 'runs?workflow=long-gone&since=3d')
   await page.getByText('No run fits these filters.').waitFor()
   const [workflow, range] = [page.getByLabel('Workflow'), page.getByLabel('Range of time')]
   expect([await workflow.inputValue(), await range.inputValue()]).toEqual(['long-gone', '3d'])
 })
 
 inBrowser(`times are told by the clock of the app where that of the browser is wrong${label}`, async () => {
-  const { page, login, origin } = await open()
+  const { page, login } = await open()
   await page.clock.install({ time: Date.now() - 3 * 3_600_000 })
-  await login(page)
-  await page.goto(`${origin}/runs`)
+  await login(page, 'admin', 'runs')
   const row = page.getByRole('row', { name: /copy-report/ })
   await row.getByText(/^(now|\d+ s ago)$/).waitFor()
 })
 
 inBrowser(`a key that is held down acts once, and rows of another question are not selected${label}`, async () => {
-  const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs`)
+  const { page, login } = await open()
+  await login(page, 'admin', 'runs')
   await page.getByRole('row', { name: /copy-report/ }).waitFor()
   for (let times = 0; times < 3; times++) await page.keyboard.down('t')
   await page.getByRole('button', { name: 'Theme: light' }).waitFor()
@@ -160,8 +153,7 @@ inBrowser(`a key that is held down acts once, and rows of another question are n
 
 inBrowser(`one subject never shows what was found of another, and an export is of what is shown${label}`, async () => {
   const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/history?of=fil_1`)
+  await login(page, 'admin', 'history?of=fil_1')
   const entry = page.getByRole('main').getByRole('link', { name: 'report.made' })
   await entry.waitFor()
   await page.route(/\/subjects\/fil_2/, () => {})
@@ -178,8 +170,7 @@ inBrowser(`one subject never shows what was found of another, and an export is o
 
 inBrowser(`the skip link leads to the content of the page that is open${label}`, async () => {
   const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs?status=failed`)
+  await login(page, 'admin', 'runs?status=failed')
   await page.getByRole('row', { name: /copy-report/ }).waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')

@@ -16,8 +16,7 @@ inBrowser(
     }
     app.notices.publish({ kind: 'run.queued', count: 2 })
     await hear('run.progress')
-    await login(page)
-    await page.goto(`${origin}/runs?workflow=compare-folders`)
+    await login(page, 'admin', 'runs?workflow=compare-folders')
     await barsAt(page, '34').nth(1).waitFor()
     expect(await barsAt(page, '34').first().getAttribute('aria-valuetext')).toMatch(/^341 of 1,000 files compared/)
     expect(await inspect(page, 'the list')).toEqual([])

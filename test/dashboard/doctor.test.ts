@@ -6,9 +6,8 @@ import { browserTests, inspect } from './support/in-browser.ts'
 const { inBrowser, label, open } = browserTests()
 
 inBrowser(`the page System shows the findings of the doctor, with what to do${label}`, async () => {
-  const { page, login, origin, faults } = await open({}, { workflowsDir: tempFolder() })
-  await login(page, 'operator')
-  await page.goto(`${origin}/system`)
+  const { page, login, faults } = await open({}, { workflowsDir: tempFolder() })
+  await login(page, 'operator', 'system')
   await page.getByRole('button', { name: 'Examine' }).click()
   const doctor = page.getByRole('region', { name: 'Doctor' })
   await doctor.getByRole('status').waitFor()
@@ -26,14 +25,13 @@ inBrowser(`the page System shows the findings of the doctor, with what to do${la
 })
 
 inBrowser(`the page System shows how far a sweep is that is under way${label}`, async () => {
-  const { app, page, login, origin, faults } = await open()
+  const { app, page, login, faults } = await open()
   const { store } = app
   const key = { account: 'default', storage: 'storage_a' } as const
   const plan = { ...key, path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'report' } as const
   const state = { ...beginSweep(newState(plan, null), Date.now()), seen: 300, total: 900 }
   await store.saveSweep({ ...key, state, version: 0, forgottenTo: null })
-  await login(page, 'viewer')
-  await page.goto(`${origin}/system`)
+  await login(page, 'viewer', 'system')
   const sweeps = page.getByRole('table', { name: 'Sweeps' })
   await sweeps.getByText('listing, 300 of 900').waitFor()
   expect(await sweeps.getByRole('progressbar').getAttribute('value')).toBe('300')

@@ -38,11 +38,10 @@ inBrowser(`a person walks into a folder, downloads a file and deletes it${label}
 })
 
 inBrowser(`a file that changed meanwhile is not deleted, and the page says so${label}`, async () => {
-  const { page, login, origin, sandbox } = await open()
+  const { page, login, sandbox } = await open()
   const storage = sandbox.storage('storage_a')
   const { id } = await storage.put('/a.txt', 'one')
-  await login(page)
-  await page.goto(`${origin}/files?file=${id}`)
+  await login(page, 'admin', `files?file=${id}`)
   await page.getByRole('button', { name: 'Delete…' }).click()
   await storage.put('/a.txt', 'another one')
   await page.getByRole('button', { name: 'Delete the file' }).click()

@@ -76,18 +76,16 @@ inBrowser(`the chart of the last day has a legend, an axis, a word on each hour,
 })
 
 inBrowser(`an operator answers a callback in place of its sender, and a viewer only sees it${label}`, async () => {
-  const { page, login, origin, scan, hear, faults, app } = await open()
+  const { page, login, scan, hear, faults, app } = await open()
   const run = await scan()
-  await login(page, 'viewer')
-  await page.goto(`${origin}/runs/${run}`)
+  await login(page, 'viewer', `runs/${run}`)
   const card = page.getByRole('region', { name: 'Callbacks' })
   await card.getByText('open').waitFor()
   expect(await card.getByRole('button').count()).toBe(0)
   expect(await page.content()).not.toMatch(/callbacks\/[0-9a-z]{40}/)
   await page.evaluate(() => localStorage.clear())
   await page.context().clearCookies()
-  await login(page, 'operator')
-  await page.goto(`${origin}/runs/${run}`)
+  await login(page, 'operator', `runs/${run}`)
   await card.getByRole('button', { name: 'Answer…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('verdict').selectOption('clean')
@@ -101,9 +99,8 @@ inBrowser(`an operator answers a callback in place of its sender, and a viewer o
 })
 
 inBrowser(`a chain of runs is drawn on the page of each of its runs${label}`, async () => {
-  const { page, login, origin, count } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs/${await count()}`)
+  const { page, login, count } = await open()
+  await login(page, 'admin', `runs/${await count()}`)
   const chain = page.locator('section[aria-label="Related runs"] > div', { hasText: 'Its chain of runs' })
   await chain.getByRole('listitem').first().getByText('this one').waitFor()
   await chain.getByRole('listitem').nth(1).getByRole('link').click()
@@ -113,9 +110,8 @@ inBrowser(`a chain of runs is drawn on the page of each of its runs${label}`, as
 })
 
 inBrowser(`all runs of a filter are retried as an operation, whose progress is shown${label}`, async () => {
-  const { page, login, origin, hear, faults } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs?status=failed`)
+  const { page, login, hear, faults } = await open()
+  await login(page, 'admin', 'runs?status=failed')
   mood.isBroken = false
   await page.getByRole('button', { name: 'Retry all that match…' }).click()
   await page.getByLabel('Reason').fill('there is room again')
@@ -149,8 +145,7 @@ inBrowser(`a failed run is marked as resolved with a reason, and its failure can
 
 inBrowser(`a viewer sees runs and neither payloads nor actions${label}`, async () => {
   const { page, login, origin } = await open()
-  await login(page, 'viewer')
-  await page.goto(`${origin}/failures`)
+  await login(page, 'viewer', 'failures')
   await page.getByRole('row', { name: /copy-report/ }).waitFor()
   expect(await page.getByRole('button', { name: /Resolve|Snooze/ }).count()).toBe(0)
   await page.goto(`${origin}/runs?status=failed`)
@@ -231,10 +226,9 @@ inBrowser(`a person approves a part of the exact list that is shown, and the res
 })
 
 inBrowser(`an approval that ends while its dialog is open leaves the dialog, which says so${label}`, async () => {
-  const { app, page, login, origin, retire } = await open()
-  await login(page, 'operator')
+  const { app, page, login, retire } = await open()
   const id = await retire()
-  await page.goto(`${origin}/approvals/${id}`)
+  await login(page, 'operator', `approvals/${id}`)
   await page.getByRole('button', { name: 'Deny…' }).click()
   const [item] = await app.store.listApprovalItems({ approval: id, limit: 1 })
   const word = { approval: id, verdict: 'denied', actor: 'bob', reason: null, only: null, answer: null } as const
@@ -256,14 +250,12 @@ inBrowser(
     )
     const found: string[] = []
     const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
-    await login(page, 'viewer')
-    await page.goto(`${origin}/runs/${run?.id}`)
+    await login(page, 'viewer', `runs/${run?.id}`)
     await page.getByText('open-dashboard.ts').first().waitFor()
     expect(await page.locator('.source').count()).toBe(0)
     await page.evaluate(() => localStorage.clear())
     await page.context().clearCookies()
-    await login(page, 'operator')
-    await page.goto(`${origin}/runs/${run?.id}`)
+    await login(page, 'operator', `runs/${run?.id}`)
     await page.locator('.source .here', { hasText: 'throw new Error' }).waitFor()
     const data = page.getByRole('region', { name: 'In and out' })
     await data.getByRole('region', { name: 'In', exact: true }).getByText('The result of read').waitFor()
@@ -291,8 +283,7 @@ inBrowser(
 
 inBrowser(`a search is kept under a name, found again, and forgotten${label}`, async () => {
   const { page, login, origin, faults } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs?status=failed`)
+  await login(page, 'admin', 'runs?status=failed')
   await page.getByRole('combobox', { name: 'Search runs' }).fill('a.txt workflow:co')
   // Playwright sees no options of a field's own list.
   const offered = page.locator('datalist option[value="a.txt workflow:copy-report"]')
@@ -336,13 +327,12 @@ const PLACES = [
 ]
 inBrowser(`the dialog of a prune says how much would go before it asks${label}`, async () => {
   const day = 86_400_000
-  const { page, login, origin, app, faults } = await open({}, { retention: { ...KEEP_ALL, refusals: day } })
+  const { page, login, app, faults } = await open({}, { retention: { ...KEEP_ALL, refusals: day } })
   const at = Date.now() - 2 * day
   const refusal = { endpointId: null, verdict: 'unknown_endpoint', bodyBytes: null, facts: {} } as const
   for (const receivedAt of [at, at + 1])
     await app.store.saveRefusal({ ...refusal, id: newId('dlv', receivedAt), receivedAt })
-  await login(page)
-  await page.goto(`${origin}/system?tab=retention`)
+  await login(page, 'admin', 'system?tab=retention')
   await page.getByRole('button', { name: 'Prune now…' }).click()
   const dialog = page.getByRole('dialog')
   const refused = dialog.getByRole('listitem').filter({ hasText: 'Refused deliveries' })

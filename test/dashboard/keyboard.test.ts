@@ -17,10 +17,9 @@ async function makeMany({ store }: Awaited<ReturnType<typeof open>>['app']): Pro
 }
 
 inBrowser(`a dialog or menu gives the focus back to its button, however it is left${label}`, async () => {
-  const { page, login, origin, app, faults } = await open()
-  await login(page)
+  const { page, login, app, faults } = await open()
   const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
-  await page.goto(`${origin}/runs/${run?.id}`)
+  await login(page, 'admin', `runs/${run?.id}`)
   const fork = page.getByRole('button', { name: 'Run again from a step…' })
   for (const leave of ['Escape', 'Back']) {
     await fork.focus()
@@ -59,9 +58,8 @@ inBrowser(`a page from plain HTTP copies, too${label}`, async () => {
 })
 
 inBrowser(`a selection is of the search that shows it${label}`, async () => {
-  const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs?status=waiting`)
+  const { page, login } = await open()
+  await login(page, 'admin', 'runs?status=waiting')
   await page.getByRole('checkbox').first().check()
   await page.getByText('1 selected').waitFor()
   await page.getByRole('link', { name: 'Failed', exact: true }).click()
@@ -70,10 +68,9 @@ inBrowser(`a selection is of the search that shows it${label}`, async () => {
 })
 
 inBrowser(`Back leads to the row and the place in the list that one came from${label}`, async () => {
-  const { page, login, origin, app } = await open()
+  const { page, login, app } = await open()
   await makeMany(app)
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await login(page, 'admin', 'runs?workflow=wait-for-approval')
   const row = page.getByRole('row', { name: /wait-for-approval/ }).nth(40)
   await row.focus()
   await row.scrollIntoViewIfNeeded()
@@ -87,11 +84,10 @@ inBrowser(`Back leads to the row and the place in the list that one came from${l
 })
 
 inBrowser(`an event that is too large for its page shows its first part and how to read the rest${label}`, async () => {
-  const { page, login, origin, app, faults } = await open()
+  const { page, login, app, faults } = await open()
   const event = madeOf('large', 'report.huge', [], { text: 'much '.repeat(20_000) })
   await app.store.saveDelivery(event)
-  await login(page, 'operator')
-  await page.goto(`${origin}/events/evt_large`)
+  await login(page, 'operator', 'events/evt_large')
   await page.getByText('upshot events show evt_large --data').waitFor()
   await page.getByText('much much').waitFor()
   expect(faults()).toEqual([])
@@ -115,9 +111,8 @@ inBrowser(`the palette means a page or a workflow before a search for its name${
 })
 
 inBrowser(`a moment that is typed adds nothing to go back to${label}`, async () => {
-  const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/runs?since=2026-01-01T00:00:00.000Z`)
+  const { page, login } = await open()
+  await login(page, 'admin', 'runs?since=2026-01-01T00:00:00.000Z')
   const before = await page.evaluate<number>('history.length')
   await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
   await page.waitForURL(/since=2020/)
@@ -125,10 +120,9 @@ inBrowser(`a moment that is typed adds nothing to go back to${label}`, async () 
 })
 
 inBrowser(`a list is printed whole, and by itself${label}`, async () => {
-  const { page, login, origin, app } = await open()
+  const { page, login, app } = await open()
   await makeMany(app)
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await login(page, 'admin', 'runs?workflow=wait-for-approval')
   await page.getByRole('button', { name: 'Older' }).click()
   await page.getByText('61 shown').waitFor()
   await page.evaluate('scrollTo(0, 0)')
@@ -181,8 +175,7 @@ inBrowser(`a run that waits for people leads to what they decide${label}`, async
 
 inBrowser(`Enter on a kind of failure opens what its link opens${label}`, async () => {
   const { page, login, origin } = await open()
-  await login(page)
-  await page.goto(`${origin}/failures`)
+  await login(page, 'admin', 'failures')
   const row = page.getByRole('row', { name: /copy-report/ })
   const href = await row.getByRole('link').getAttribute('href')
   await row.focus()

@@ -10,12 +10,11 @@ const { inBrowser, label, open } = browserTests()
 const UPDATES = 50
 
 inBrowser(`fifty live updates leave focus, scroll and an open menu where they were${label}`, async () => {
-  const { page, login, origin, app, hear } = await open()
+  const { page, login, app, hear } = await open()
   const runs = await makeRuns(app, UPDATES)
   app.notices.publish({ kind: 'run.queued', count: UPDATES })
   await hear('run.parked', ({ run }) => run === runs.at(-1))
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=wait-for-approval&status=`)
+  await login(page, 'admin', 'runs?workflow=wait-for-approval&status=')
   const rows = page.getByRole('row', { name: /wait-for-approval/ })
   await rows.nth(UPDATES - 1).waitFor()
   await page.getByRole('button', { name: /Copy as/ }).click()
@@ -82,10 +81,9 @@ inBrowser(`a list of four pages rests four times as long as one, and what people
 })
 
 inBrowser(`changes that come faster than answers do not keep the page as it was${label}`, async () => {
-  const { page, login, origin, app } = await open()
+  const { page, login, app } = await open()
   const [run = ''] = await makeRuns(app, 1)
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await login(page, 'admin', 'runs?workflow=wait-for-approval')
   await page.getByText('Live', { exact: true }).waitFor()
   const asked: Promise<void>[] = []
   const held = Promise.withResolvers<void>()
@@ -106,10 +104,9 @@ inBrowser(`changes that come faster than answers do not keep the page as it was$
 })
 
 inBrowser(`a row keeps the focus when a run comes above it${label}`, async () => {
-  const { page, login, origin, app } = await open()
+  const { page, login, app } = await open()
   await makeRuns(app, 3)
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await login(page, 'admin', 'runs?workflow=wait-for-approval')
   const rows = page.getByRole('row', { name: /wait-for-approval/ })
   await rows.nth(2).focus()
   const { focus } = (await readPlace(page)) as { focus: string }
@@ -119,10 +116,9 @@ inBrowser(`a row keeps the focus when a run comes above it${label}`, async () =>
 })
 
 inBrowser(`a selection holds the page still until it ends, and no other page${label}`, async () => {
-  const { page, login, origin, app } = await open()
+  const { page, login, app } = await open()
   const [run = ''] = await makeRuns(app, 1)
-  await login(page)
-  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await login(page, 'admin', 'runs?workflow=wait-for-approval')
   await page.getByText('Live', { exact: true }).waitFor()
   const boxes = page.getByRole('table', { name: 'Runs' }).getByRole('checkbox')
   await boxes.last().check()

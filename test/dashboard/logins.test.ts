@@ -8,10 +8,9 @@ const { inBrowser, label, open } = browserTests()
 type Opened = Awaited<ReturnType<typeof open>>
 
 /** The page of the failed run, with words typed into a form. */
-async function openForm({ app, page, login, origin }: Opened) {
-  await login(page, 'operator')
+async function openForm({ app, page, login }: Opened) {
   const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
-  await page.goto(`${origin}/runs/${run?.id}`)
+  await login(page, 'operator', `runs/${run?.id}`)
   await page.getByRole('button', { name: 'Mark as resolved…' }).click()
   await page.getByLabel('Reason').fill('copied by hand')
 }

@@ -31,9 +31,8 @@ inBrowser.each(LOOKS)(
 )
 
 inBrowser(`a schedule is added, edited and filled by its forms${label}`, async () => {
-  const { page, login, origin, app, faults } = await open(LOOKS[0])
-  await login(page)
-  await page.goto(`${origin}/schedules`)
+  const { page, login, app, faults } = await open(LOOKS[0])
+  await login(page, 'admin', 'schedules')
   const dialog = page.locator('dialog')
   const fill = async (button: string, texts: Record<string, string>, submit: string) => {
     await page.getByRole('button', { name: button }).first().click()

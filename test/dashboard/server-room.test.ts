@@ -16,9 +16,8 @@ inBrowser(`the page System shows the tables of a server, and the weeks that it k
   const { hostname, port, username, pathname } = new URL(place.url)
   const host = { host: hostname, port: Number(port), user: username, database: pathname.slice(1), tls: null }
   const database = { hosts: [host], directHosts: null, schema, connections: 10 }
-  const { page, login, origin, faults } = await open({}, { database } as never)
-  await login(page, 'operator')
-  await page.goto(`${origin}/system`)
+  const { page, login, faults } = await open({}, { database } as never)
+  await login(page, 'operator', 'system')
   const rowsOf = async (name: string) => {
     const table = page.getByRole('table', { name })
     await table.waitFor()

@@ -94,8 +94,12 @@ export async function openDashboard(config: Partial<Config> = {}) {
     await app.store.saveLoginCode({ hash: hashSecret(code), name: 'ada', role, expiresAt })
     return `${origin}/login#${code}`
   }
-  const login = async (page: Page, role: 'viewer' | 'operator' | 'admin' = 'admin') => {
-    await page.goto(await makeLink(role))
+  /** Logs in as somebody who asked for this place. */
+  const login = async (page: Page, role: 'viewer' | 'operator' | 'admin' = 'admin', place = '') => {
+    const link = await makeLink(role)
+    const kept = `sessionStorage.setItem('upshot.place', ${JSON.stringify(`${origin}/${place}`)})`
+    await page.addInitScript(`if (location.href === ${JSON.stringify(link)}) ${kept}`)
+    await page.goto(link)
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   }
   /** A run asks for three deletes, or for one, and is held. Resolves with the approval. */

@@ -12,9 +12,12 @@ export function findBrowser(): string | undefined {
   return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
 }
 
+/** The code of a page that is left soon is not worth the compilers that make it fast. */
+const ARGS = ['--no-sandbox', '--disable-gpu', '--js-flags=--no-opt --no-maglev']
+
 /** Starts a browser with a profile of its own. */
 function startBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'], timeout: 60_000 })
+  return chromium.launch({ executablePath, args: ARGS, timeout: 60_000 })
 }
 
 export interface Tab {

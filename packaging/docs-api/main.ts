@@ -32,7 +32,8 @@ export async function writeApi(folder: string): Promise<void> {
     placeInternalsInOwningModule: true,
     excludePrivate: true,
     entryPoints: DOORS.map(({ room }) => join(ROOT, 'src', room, 'index.ts')),
-    tsconfig: join(ROOT, 'tsconfig.json'),
+    // Its program has the doors alone, where that of the root has all tests, too.
+    tsconfig: join(ROOT, 'packaging/tsconfig.json'),
     name: 'API reference',
     readme: 'none',
     logLevel: 'Error',

@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { DATABASES, type DatabaseName, inDatabase, silenceWorkers } from '../support/databases.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { inStore, type Place } from '../support/open-place.ts'
-import { doomedProgram } from '../support/program.ts'
+import { bundledProgram } from '../support/program.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
 import { type ReceivedSpan, startCollector } from '../watch/support/collector.ts'
@@ -19,7 +19,7 @@ import type { Moment } from './doom.ts'
 import { dieAtEveryCall } from './every-call.ts'
 import { createScenario, EVENT_IDS, effectsFile, WORKFLOWS } from './scenario.ts'
 
-const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-app.ts'))
+const CHILD = bundledProgram(join(import.meta.dirname, 'doomed-app.ts'))
 
 let folder = ''
 beforeAll(() => {

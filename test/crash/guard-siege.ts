@@ -10,10 +10,10 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { eventBody, incoming } from '../support/fixtures.ts'
 import { openPlace, type Place } from '../support/open-place.ts'
-import { doomedProgram } from '../support/program.ts'
+import { bundledProgram } from '../support/program.ts'
 import { FILES_PER_RUN, hunt, PER_RUN, WAYS } from './siege-scenario.ts'
 
-const CHILD = doomedProgram(join(import.meta.dirname, 'siege-worker.ts'))
+const CHILD = bundledProgram(join(import.meta.dirname, 'siege-worker.ts'))
 const PROCESSES = 4
 /** Latest store call, and longest life in milliseconds, at which a process dies. */
 const MAX_CALLS = 200

@@ -7,13 +7,13 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { awaitRuns } from '../support/await-runs.ts'
 import { DATABASES, type DatabaseName, inDatabase, silenceWorkers } from '../support/databases.ts'
 import { inStore } from '../support/open-place.ts'
-import { doomedProgram } from '../support/program.ts'
+import { bundledProgram } from '../support/program.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import type { Moment } from './doom.ts'
 import { dieAtEveryCall } from './every-call.ts'
 import { createLimitedWorker, EVENT_IDS, readLines, storeEvents } from './limited-scenario.ts'
 
-const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-worker.ts'))
+const CHILD = bundledProgram(join(import.meta.dirname, 'doomed-worker.ts'))
 
 describe.each(DATABASES)('on %s', (database) => {
   test.each<Moment>(['asked', 'answered'])(

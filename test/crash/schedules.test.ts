@@ -9,7 +9,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { DATABASES, inDatabase, silenceWorkers } from '../support/databases.ts'
 import { saveLine } from '../support/lines.ts'
 import { inStore, type Place } from '../support/open-place.ts'
-import { doomedProgram } from '../support/program.ts'
+import { bundledProgram } from '../support/program.ts'
 import { LINES, PARTS } from './annotations-scenario.ts'
 
 /** `UPSHOT_TEST_SCHEDULES=2000 UPSHOT_TEST_KILLS=20` for a long siege. */
@@ -22,7 +22,7 @@ const LINE = planCron('0 * * * *')
 const FROM = Date.parse('2026-01-01T00:00Z')
 const HOUR = 3_600_000
 
-const child = doomedProgram(join(import.meta.dirname, 'annotations-process.ts'))
+const child = bundledProgram(join(import.meta.dirname, 'annotations-process.ts'))
 
 async function startOne(place: Place): Promise<ChildProcess> {
   const started = fork(child, [JSON.stringify(place)], { execArgv: [] })

@@ -8,7 +8,7 @@ import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { followLog, type ProcessLog } from '../support/process-log.ts'
-import { CLI } from '../support/program.ts'
+import { CLI, UPSHOT } from '../support/program.ts'
 import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 import { serveCommands } from './support/serve-commands.ts'
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   project = join(folder, 'project')
   spawnSync(process.execPath, [CLI, 'init', project])
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
-  symlinkSync(ROOT, join(project, 'node_modules/upshot'))
+  symlinkSync(UPSHOT, join(project, 'node_modules/upshot'))
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'))
   symlinkSync(join(ROOT, 'node_modules/undici-types'), join(project, 'node_modules/undici-types'))
   sources.forEach((block, index) => {
@@ -50,8 +50,11 @@ beforeAll(async () => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, block.code)
   })
-  // This project sees our sources, as one beside a clone does: the template's library is enough.
-  const config = { extends: './tsconfig.json', include: ['workflows', 'config', 'scripts'] }
+  // The compiler sees our sources, as one beside a clone does: the template's library is enough.
+  const others = ['*', 'admin/*'].map((door) => join(ROOT, 'src', door, 'index.ts'))
+  const doors = { upshot: [join(ROOT, 'src/author/index.ts')], 'upshot/*': others }
+  const include = ['workflows', 'config', 'scripts']
+  const config = { extends: './tsconfig.json', compilerOptions: { paths: doors }, include }
   writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
   const bin = join(folder, 'bin')
   endCommands = await serveCommands(bin)

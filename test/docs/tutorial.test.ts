@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, expect, test, vi } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { followLog } from '../support/process-log.ts'
-import { CLI } from '../support/program.ts'
+import { CLI, UPSHOT } from '../support/program.ts'
 import { type Block, commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 import { serveCommands } from './support/serve-commands.ts'
 
@@ -75,7 +75,7 @@ function install(): string {
     mkdirSync(dirname(join(project, 'node_modules', name)), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name))
   }
-  symlinkSync(ROOT, join(project, 'node_modules/upshot'))
+  symlinkSync(UPSHOT, join(project, 'node_modules/upshot'))
   return ''
 }
 

@@ -8,8 +8,8 @@ import { PACKAGE, PROGRAMS } from './package-folder.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Of processes that tests kill, each for a place where it dies. */
-const SOURCES = 'test/crash/**/{doomed-*,siege-worker,annotations-process}.ts'
+/** Of processes that tests kill, each for a place where it dies, and of one that runs commands. */
+const SOURCES = 'test/{crash,docs}/**/{doomed-*,siege-worker,annotations-process,command-server}.ts'
 
 /**
  * Makes the package for the processes of a long run, which start in two thirds of the processor

@@ -21,7 +21,7 @@ export const DOOR = join(FOLDER, isBundled ? 'author/index.js' : 'author/index.t
 /** Code that blocks its thread like `for (;;) {}`, and leaves the processor to other tests. */
 export const BLOCK = 'for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)'
 
-/** The program of a process that a test kills. `source`: its file; bundle-setup.ts names it. */
-export function doomedProgram(source: string): string {
+/** The program of a process of tests. `source`: its file; bundle-setup.ts names it. */
+export function bundledProgram(source: string): string {
   return isBundled ? join(ROOT, PROGRAMS, `${basename(source, '.ts')}.js`) : source
 }

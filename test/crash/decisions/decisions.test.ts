@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { DATABASES } from '../../support/databases.ts'
-import { doomedProgram } from '../../support/program.ts'
+import { bundledProgram } from '../../support/program.ts'
 import { dieInPlace } from '../die-in-place.ts'
 import { dieAtEveryCall } from '../every-call.ts'
 import { decideAll, holdRuns, readDecided } from './decision-scenario.ts'
 
-const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-decider.ts'))
+const CHILD = bundledProgram(join(import.meta.dirname, 'doomed-decider.ts'))
 
 const OPEN = 'open: 0 votes, 0 words, 0 actions, 0 ends; open, open'
 const LEFT_OUT = 'open: 0 votes, 0 words, 0 actions, 0 ends; open'

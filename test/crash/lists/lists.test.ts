@@ -5,12 +5,12 @@ import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { DATABASES } from '../../support/databases.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'
-import { doomedProgram } from '../../support/program.ts'
+import { bundledProgram } from '../../support/program.ts'
 import { dieInPlace } from '../die-in-place.ts'
 import { dieAtEveryCall } from '../every-call.ts'
 import { APPROVED, askForList, SIZE, workAll } from './list-scenario.ts'
 
-const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-lister.ts'))
+const CHILD = bundledProgram(join(import.meta.dirname, 'doomed-lister.ts'))
 
 describe.each(DATABASES)('on %s', (database) => {
   test('a long list is counted once and decided as a whole, at whatever store call its process dies', async () => {

@@ -8,13 +8,13 @@ import { MAX_CARRIED } from '../../../src/store/tables/approvals/approval-search
 import { deleteAsk } from '../../contract/support/begin-delete.ts'
 import { DATABASES } from '../../support/databases.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
-import { doomedProgram } from '../../support/program.ts'
+import { bundledProgram } from '../../support/program.ts'
 import { dieInPlace } from '../die-in-place.ts'
 import { dieAtEveryCall } from '../every-call.ts'
 import { askForList, OPERATOR } from './list-scenario.ts'
 import { endAll, STOP } from './withdrawal-scenario.ts'
 
-const CHILD = doomedProgram(join(import.meta.dirname, 'doomed-withdrawer.ts'))
+const CHILD = bundledProgram(join(import.meta.dirname, 'doomed-withdrawer.ts'))
 /** Deletes of each list: three commits take them back, two of which the next life makes itself. */
 const SIZE = 2 * MAX_CARRIED + 10
 /** Runs that a stop holds: their end wakes them in two commits. */

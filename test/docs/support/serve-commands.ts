@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { bundledProgram } from '../../support/program.ts'
 
 /** A program that hands its arguments and its input to the server, and prints the answer. */
 const writeClient = (socket: string) => `#!${process.execPath}
@@ -27,7 +28,9 @@ socket.on('end', () => {
 export async function serveCommands(bin: string): Promise<() => void> {
   mkdirSync(bin, { recursive: true })
   const socket = join(bin, 'upshot.socket')
-  const server = fork(join(import.meta.dirname, 'command-server.ts'), [socket], { env: CHILD_ENVIRONMENT })
+  const server = fork(bundledProgram(join(import.meta.dirname, 'command-server.ts')), [socket], {
+    env: CHILD_ENVIRONMENT,
+  })
   await once(server, 'message')
   writeFileSync(join(bin, 'upshot'), writeClient(socket))
   chmodSync(join(bin, 'upshot'), 0o755)

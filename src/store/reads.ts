@@ -96,7 +96,12 @@ const joined = {
   },
   /** Steps of an account's runs that deleted one of these targets, or were about to. */
   async listDeletes(t: Tables, account: string, targets: readonly string[]): Promise<Checkpoint[]> {
-    return [...(await t.steps.listDeletes(targets, account)), ...(await t.effects.listDeletes(account, targets))]
+    const steps: Checkpoint[] = []
+    for (const target of targets) {
+      const of = { account, target }
+      steps.push(...(await t.steps.listDeletes(of)), ...(await t.effects.listDeletes(of)))
+    }
+    return steps
   },
 }
 

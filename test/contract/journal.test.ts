@@ -97,6 +97,21 @@ describeStores((test, open) => {
     expect(await store.listDeletes('default', ['storage_b:fil_1'])).toEqual([])
   })
 
+  test('an effect with a path and a target of any length is counted, recorded and found by both', async ({ store }) => {
+    const lease = await claimLease(store)
+    const sign = (at: number) => (at % 100 === 0 ? '/' : String.fromCharCode(0x4e00 + ((at * 7919) % 20_000)))
+    const path = Array.from({ length: 3_000 }, (_, at) => sign(at)).join('')
+    const [target, other] = [`storage_a:${path}`, `storage_a:${path}x`]
+    const gone = checkpoint('remove', { effect: 'delete', target })
+    await beginDelete(store, lease, gone, { asked: { path, bytes: 1, modifiedAt: null } })
+    await store.saveCheckpoint(lease, gone)
+    await store.saveCheckpoint(lease, checkpoint('copy', { position: 1, target: other }))
+    const count = async (filter: object) => (await store.listEffects({ limit: 9, ...filter })).length
+    expect([await count({ path }), await count({ target }), await count({ target: other })]).toEqual([2, 2, 1])
+    expect(await store.listDeletes('default', [target])).toEqual([gone])
+    expect(await store.listDeletes('default', [other])).toEqual([])
+  })
+
   test('writes take effect in the order of their calls within one commit', async ({ store }) => {
     const lease = await claimLease(store)
     await Promise.all([

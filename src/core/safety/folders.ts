@@ -4,9 +4,15 @@ export interface FolderCount {
   listed: number
 }
 
-/** The folder of a path, and `/` for one in none; null for no path. */
+/** Characters of a folder that is counted: see `shorten`. */
+const MAX_FOLDER = 800
+
+/**
+ * The folder of a path, and `/` for one in none; null for no path. Below 800 characters, it is the
+ * last folder above.
+ */
 export function folderOf(path: string | null): string | null {
-  return path === null ? null : path.slice(0, Math.max(1, path.lastIndexOf('/')))
+  return path === null ? null : path.slice(0, Math.max(1, path.lastIndexOf('/', MAX_FOLDER)))
 }
 
 /** A folder and all above it, from `/` on; only that for null. */

@@ -12,6 +12,14 @@ export function given(values: Record<string, unknown>): Condition[] {
   return Object.entries(values).filter(([, value]) => value !== undefined)
 }
 
+/**
+ * SQL that a column has a text of any length, which is SQL, too. An index has its first 500
+ * characters: in PostgreSQL, an entry has 2,704 bytes at the most.
+ */
+export function isLongText(column: string, text: string): string {
+  return `substr(${column}, 1, 500) = substr(${text}, 1, 500) AND ${column} = ${text}`
+}
+
 /** Bounds of ids: from the one on, below the other. */
 export interface IdSpan {
   from?: string | undefined

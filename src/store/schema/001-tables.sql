@@ -368,7 +368,7 @@ CREATE TABLE step (
   PRIMARY KEY (run_id, key)
 ) KEYED WEEKLY (run_id);
 -- Tells whether a deletion that the service reports was ours.
-CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
+CREATE INDEX step_delete ON step (substr(target, 1, 500)) WHERE effect = 'delete' AND target IS NOT NULL;
 -- The runs that have a hook, whose id is the target: the one that opened it, and its forks.
 CREATE INDEX step_hook ON step (target) WHERE kind = 'hook';
 
@@ -844,8 +844,8 @@ CREATE TABLE effect (
 );
 -- Each gives its rows in the order of their moments, and of one moment in that of their numbers.
 CREATE INDEX effect_at ON effect (at, seq);
-CREATE INDEX effect_target ON effect (target, at, seq) WHERE target IS NOT NULL;
-CREATE INDEX effect_path ON effect (path, at, seq) WHERE path IS NOT NULL;
+CREATE INDEX effect_target ON effect (substr(target, 1, 500), at, seq) WHERE target IS NOT NULL;
+CREATE INDEX effect_path ON effect (substr(path, 1, 500), at, seq) WHERE path IS NOT NULL;
 CREATE INDEX effect_run ON effect (run_id, at, seq) WHERE run_id IS NOT NULL;
 CREATE INDEX effect_workflow ON effect (workflow, at, seq) WHERE workflow IS NOT NULL;
 

@@ -351,8 +351,8 @@ test('conflicts, and the refusals of one verdict, are listed by their indexes', 
 })
 
 test('the deletes of a target are found by their own index', () => {
-  const [first, ...rest] = planOf("step.effect = 'delete' AND step.target IN")
-  expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
+  const [first, ...rest] = planOf("step.effect = 'delete' AND substr(step.target")
+  expect(first).toBe('SEARCH step USING INDEX step_delete (<expr>=?)')
   expect(rest.filter((line) => line.startsWith('SEARCH')).every((line) => line.includes('PRIMARY KEY'))).toBe(true)
 })
 

@@ -9,7 +9,7 @@ import type {
 } from '../../../core/service/sweep/judge-file.ts'
 import type { FindingQuery, KeptSweep, RepairRequest } from '../../../core/store/sweeps.ts'
 import { JoinedTable } from '../../connection.ts'
-import { buildWhere, given } from '../../rows/build-where.ts'
+import { buildWhere, given, isLongText } from '../../rows/build-where.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import { openTexts, readBook } from './book-table.ts'
@@ -59,10 +59,12 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
       'SELECT 1 AS found FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? LIMIT 1',
     ),
     // Index: effect_target.
-    deleted: this.db.prepare<[string, string], unknown>(
-      `SELECT 1 AS found FROM effect AS begun WHERE target = ? AND account = ? AND class = 'delete'
-      AND phase = 'begun' AND NOT EXISTS (SELECT 1 FROM effect AS ended WHERE ended.of_seq = begun.seq
-        AND ended.target = begun.target AND ended.outcome IN ('not_found', 'changed', 'dry_run')) LIMIT 1`,
+    deleted: this.db.prepare<[{ target: string; account: string }], unknown>(
+      `SELECT 1 AS found FROM effect AS begun
+      WHERE ${isLongText('target', '@target')} AND account = @account AND class = 'delete'
+        AND phase = 'begun' AND NOT EXISTS (SELECT 1 FROM effect AS ended WHERE ended.of_seq = begun.seq
+        AND ${isLongText('ended.target', 'begun.target')}
+        AND ended.outcome IN ('not_found', 'changed', 'dry_run')) LIMIT 1`,
     ),
   }
   readonly #books = openTexts(this.db, { table: 'file_book', key: 'id', text: 'book' })
@@ -103,7 +105,7 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
 
   /** Whether a delete of ours reached one of these targets, or may have. */
   async hasOwnDelete(account: string, targets: readonly string[]): Promise<boolean> {
-    for (const target of targets) if (await this.#sql.deleted.get(target, account)) return true
+    for (const target of targets) if (await this.#sql.deleted.get({ target, account })) return true
     return false
   }
 

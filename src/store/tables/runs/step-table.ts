@@ -1,5 +1,6 @@
 import { type Checkpoint, ROW_OUTPUT_BYTES, type StepFailure } from '../../../core/runs/step.ts'
 import { Table } from '../../connection.ts'
+import { isLongText } from '../../rows/build-where.ts'
 
 /** All columns but the run. */
 export const STEP_COLUMNS = `key, position, kind, effect, status, attempt, output, apart_bytes, error, target,
@@ -43,11 +44,11 @@ export class StepTable extends Table {
   )
 
   /** Index: step_delete, then the primary keys of run and event. */
-  readonly listDeletes = this.readRows<[targets: readonly string[], account: string], StepRow, Checkpoint>(
+  readonly listDeletes = this.readRows<[of: { account: string; target: string }], StepRow, Checkpoint>(
     `SELECT ${STEP_COLUMNS} FROM step
        JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
-     WHERE step.effect = 'delete' AND ${this.db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
-       AND coalesce(event.account, run.account, 'default') = ?`,
+     WHERE step.effect = 'delete' AND ${isLongText('step.target', '@target')} AND step.effect_seq IS NOT NULL
+       AND coalesce(event.account, run.account, 'default') = @account`,
     readStep,
   )
 

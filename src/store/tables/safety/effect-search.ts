@@ -3,7 +3,7 @@ import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter } from '../../../core/store/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { type Statement, Table } from '../../connection.ts'
-import { buildWhere, type Condition, given } from '../../rows/build-where.ts'
+import { buildWhere, type Condition, given, isLongText } from '../../rows/build-where.ts'
 
 /** A page of rows, oldest first. */
 interface EffectPage {
@@ -133,18 +133,18 @@ interface EffectPath {
 
 /** The indexes by the part of the filter that they answer, the narrowest first. */
 const INDEXES = [
-  ['target', 'effect_target', 'target = ?'],
-  ['path', 'effect_path', 'path = ?'],
-  ['runId', 'effect_run', 'run_id = ?'],
-  ['workflow', 'effect_workflow', 'workflow = ?'],
-] as const satisfies readonly [keyof EffectFilter, EffectPath['index'], string][]
+  ['target', 'effect_target', (target) => [isLongText('target', '?'), target, target]],
+  ['path', 'effect_path', (path) => [isLongText('path', '?'), path, path]],
+  ['runId', 'effect_run', (run) => ['run_id = ?', run]],
+  ['workflow', 'effect_workflow', (workflow) => ['workflow = ?', workflow]],
+] as const satisfies readonly [keyof EffectFilter, EffectPath['index'], (value: unknown) => Condition][]
 
 function planEffectPath({ since, until, ...filter }: EffectFilter): EffectPath {
   const span = during(since, until)
   const found = INDEXES.find(([name]) => filter[name] !== undefined)
   if (found === undefined) return { index: 'effect_at', along: span, rest: filter }
-  const [name, index, condition] = found
-  return { index, along: [[condition, filter[name]], ...span], rest: { ...filter, [name]: undefined } }
+  const [name, index, compare] = found
+  return { index, along: [compare(filter[name]), ...span], rest: { ...filter, [name]: undefined } }
 }
 
 /** A row in the order of moments. */

@@ -35,7 +35,7 @@ const MAX_AGED_MS = 86_400_000
 type PruneCounts = Record<PruneKind, number>
 
 interface PruneParts {
-  store: Pick<Store, 'prune' | 'pruneWeek'>
+  store: Pick<Store, 'findUnmatchedSince' | 'prune' | 'pruneWeek'>
   clock: Clock
   /** Maximum age of each kind in milliseconds; null: for ever. */
   retention: Retention
@@ -52,13 +52,14 @@ interface PruneParts {
  * Rejects when `signal` aborts. See decision 17.
  */
 export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
-  const { store, clock, retention, from = clock.now(), signal, onPruned = () => {} } = parts
+  const { store, clock, from = clock.now(), signal, onPruned = () => {} } = parts
+  const retention = await keepUnmatched(parts, from)
   const counts = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, 0])) as PruneCounts
   const add = (pruned: PrunedWeek) => {
     for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
     onPruned(Object.values(counts).reduce((sum, count) => sum + count, 0))
   }
-  await pruneWeeks({ ...parts, from }, add)
+  await pruneWeeks({ ...parts, retention, from }, add)
   let rows = MIN_ROWS
   for (const kind of PRUNE_KINDS) {
     const ageMs = retention[kind]
@@ -77,6 +78,12 @@ export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
     }
   }
   return counts
+}
+
+/** A run may wait for an event that no worker has looked at: its body stays, however old it is. */
+async function keepUnmatched({ store, retention }: PruneParts, from: number): Promise<Retention> {
+  const since = retention.payloads === null ? null : await store.findUnmatchedSince()
+  return since === null ? retention : { ...retention, payloads: Math.max(retention.payloads ?? 0, from - since) }
 }
 
 /** Removes whole weeks, one at a time. */
@@ -99,7 +106,10 @@ export function computeSliceRows(rows: number, tookMs: number): number {
 }
 
 interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal' | 'onPruned'> {
-  store: Pick<Store, 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'>
+  store: Pick<
+    Store,
+    'findUnmatchedSince' | 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'
+  >
   publish: Publish
 }
 

@@ -56,6 +56,7 @@ const LISTED = {
   steps: ['listSteps', 'listStepFailures'],
   outputs: ['readOutput'],
   waits: ['listEndedWaits', 'findMatch'],
+  cursors: ['findUnmatchedSince'],
   hooks: ['findHook', 'listHooks'],
   books: ['loadAlertBook', 'loadShapeBook', 'loadLimit', 'listLimits'],
   sweeps: ['loadSweep', 'listSweeps', 'listSuspects', 'countFiles'],

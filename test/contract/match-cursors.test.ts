@@ -1,4 +1,7 @@
 import { expect } from 'vitest'
+import { KEEP_ALL } from '../../src/core/store/retention.ts'
+import { systemClock } from '../../src/core/time.ts'
+import { pruneStore } from '../../src/schedule/pruner.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, PARK, readNewest, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
@@ -15,6 +18,23 @@ describeStores((test) => {
     const results = await Promise.all([store.saveMatches(batch, NOW), (await reopen()).saveMatches(batch, NOW)])
     expect(results.map(({ woken }) => woken).sort()).toEqual([0, 1])
     expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
+  })
+
+  test('a body stays for as long as a run waits and no worker has looked at its event', async ({ store }) => {
+    const prune = () => {
+      const retention = { ...KEEP_ALL, payloads: 1_000 }
+      return pruneStore({ store, clock: systemClock, retention, from: Date.now() + 60_000 })
+    }
+    await waitingRun(store)
+    const seq = await addEvent(store, 'evt_fits')
+    await addEvent(store, 'evt_other')
+    await prune()
+    const bodies = async () => (await store.listEvents({ limit: 2 })).map(({ body }) => body !== '')
+    expect(await bodies()).toEqual([true, true])
+    await match(store, { [seq]: 'fil_1' })
+    expect(await store.findUnmatchedSince()).toBeNull()
+    await prune()
+    expect(await bodies()).toContain(false)
   })
 
   test('a batch that began before a cursor was set back skips no event', async ({ store }) => {

@@ -28,6 +28,7 @@ test('pruning asks for small slices, and for smaller ones where they take long',
   const clock = new ManualClock(NOW + 8 * DAY)
   const limits: number[] = []
   const slow = {
+    findUnmatchedSince: async () => null,
     pruneWeek: async () => null,
     prune(slice: PruneSlice) {
       limits.push(slice.limit)
@@ -68,6 +69,7 @@ test('pruning lets deliveries in between any two slices', async () => {
   const store = await fillStore(300)
   const order: string[] = []
   const slices = {
+    findUnmatchedSince: async () => null,
     pruneWeek: async () => null,
     async prune(slice: PruneSlice) {
       const progress = await store.prune(slice)
@@ -147,6 +149,7 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
   let tried = Promise.withResolvers<void>()
   const pruner = new Pruner({
     store: {
+      findUnmatchedSince: async () => null,
       pruneWeek: async () => null,
       pruneSchedules: async () => 0,
       prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)),
@@ -178,6 +181,7 @@ test('a clock that is set forward during a slice, or back after a round, delays 
   const store = {
     listEndpoints: async () => [],
     pruneSchedules: async () => 0,
+    findUnmatchedSince: async () => null,
     pruneWeek: async () => null,
     async prune({ after }: PruneSlice) {
       if (after !== null) return { pruned: 0, next: null }

@@ -115,6 +115,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listStepFailures: [[RUN]],
   listDeletes: [['default', ['a:9']]],
   readSubjects: [],
+  findUnmatchedSince: [[]],
   findMatch: [[RUN, 'a']],
   listMatchCursors: [[]],
   listEventsAfter: [[{ stream: 0, after: 8 * (N - 50), to: 8 * N, types: ['file.created'] }] as never],

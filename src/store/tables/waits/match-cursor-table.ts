@@ -91,6 +91,21 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
   }
 
   /**
+   * The moment of the first event that no version of an awaited key was matched to; null: there is
+   * none. Index: event by number.
+   */
+  readonly findUnmatchedSince = this.readValue<[], number>(
+    `SELECT received_at FROM (
+       SELECT min((SELECT received_at FROM full_event AS event
+         WHERE event.stream = match_cursor.stream AND event.seq > position_seq
+         ORDER BY event.seq LIMIT 1)) AS received_at
+       FROM match_cursor WHERE ${HAS_OPEN_WAIT} AND NOT EXISTS (SELECT 1 FROM match_cursor AS other
+         WHERE other.type = match_cursor.type AND other.name = match_cursor.name
+           AND other.stream = match_cursor.stream AND other.position_seq > match_cursor.position_seq)) AS first
+     WHERE received_at IS NOT NULL`,
+  )
+
+  /**
    * Starts matching events for a key, from its oldest wait on; called when a process has new key
    * functions.
    */

@@ -48,7 +48,8 @@ function edit(ledger: Ledger, { where, at, column, kind, salt }: Edit): Ledger {
   else if (kind === 'swap') [entry[id], other[id]] = [other[id], entry[id]]
   else {
     // The id of the event is read from the event's row; its number is sealed.
-    const names = Object.keys(entry).filter((each) => each !== 'eventId')
+    // A row names its event by a number, which another database gives anew. Its id is sealed.
+    const names = Object.keys(entry).filter((each) => each !== 'eventSeq')
     const name = names[column % names.length] as string
     entry[name] = differ(entry[name], salt)
   }

@@ -13,6 +13,7 @@ import { LEFT_OUT } from '../../../src/store/move/table-selects.ts'
 import { openPostgresStore, withSession } from '../../../src/store/postgres/open-postgres-store.ts'
 import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
+import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
@@ -64,6 +65,7 @@ async function fill(): Promise<{ file: string; folder: string; runs: Record<stri
   await store.saveCheckpoint(done.lease, checkpoint('a', { output: '"ä\\u0000b"' }))
   await store.completeRun(done.lease, '{"n":1}', NOW)
   const failed = await start('failed', { account: 'south' })
+  await beginDelete(store, failed.lease, checkpoint('remove', { target: 'storage_a:fil_1' }))
   await store.failRun(failed.lease, { name: 'Error', message: 'no' }, NOW)
   const waiting = await start('waiting', { account: 'north' })
   const event = { type: 'file.moved', name: 'file', version: '1', account: 'north', value: 'fil_1' }

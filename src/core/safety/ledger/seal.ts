@@ -67,7 +67,10 @@ export function isSameMac(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Every column, in a fixed order, with the MAC of the texts: what is not in here is not proven. */
+/**
+ * Every column, in a fixed order, with the MAC of the texts: what is not in here is not proven. The
+ * event has its id, as a move to PostgreSQL gives it another number.
+ */
 function describeRow(row: EffectRecord, texts: string): string {
   return JSON.stringify([
     row.seq,
@@ -79,7 +82,7 @@ function describeRow(row: EffectRecord, texts: string): string {
     row.bytes,
     row.workflow,
     row.runId,
-    row.eventSeq,
+    row.eventId ?? row.eventSeq,
     row.code,
     row.approval,
     row.actor,

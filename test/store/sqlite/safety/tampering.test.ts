@@ -191,6 +191,8 @@ test('a seal of another branch of the same ledger, put in with its rows, breaks 
   tamper(store, attach, take('effect', 'seq IN (13, 14)'), take('effect_seal', 'number = 4'))
   expect(await faultsOf(store)).toEqual([
     expect.stringMatching(/^seal 5 .* does not fit/),
+    // Their event is not in this database.
+    expect.stringMatching(/^rows 13 to 14 are not as seal 4 /),
     expect.stringMatching(/^row 13 is gone, in which step g/),
   ])
 })

@@ -68,7 +68,7 @@ test('other code on the same answers is the other side: a commit, a folder or a 
   expect(git('worktree', 'list').toString().trim().split('\n')).toHaveLength(1)
   const other = writeTidy(changed)
   expect((await against(other)).json.data).toMatchObject({ same: 2, groups: [] })
-  const module = await against(join(writeTidy(EDITED), 'tidy.workflow.ts'))
+  const module = await against(join(writeTidy(EDITED), 'tidy.workflow.js'))
   expect(module.json.data).toMatchObject({ same: 1 })
   expect((await against('no-such-branch')).json.error.message).toContain('It is no commit, file or folder')
 })

@@ -128,8 +128,8 @@ test('code that fails, is unsteady or acts outside of steps has an exit code of 
 test('a workflow without any recorded run is told as new, after a line that comes first', async () => {
   const { cli } = await openRecorded(['mov-c'])
   const folder = tempFolder()
-  const module = join(folder, 'fresh.workflow.ts')
-  writeFileSync(module, readFileSync(join(writeTidy(TIDY), 'tidy.workflow.ts'), 'utf8').replace(`'tidy'`, `'fresh'`))
+  const module = join(folder, 'fresh.workflow.js')
+  writeFileSync(module, readFileSync(join(writeTidy(TIDY), 'tidy.workflow.js'), 'utf8').replace(`'tidy'`, `'fresh'`))
   const { exit, stderr } = await cli('backtest', 'fresh', '--workflows', folder)
   expect([exit, stderr.split('\n')]).toEqual([
     5,
@@ -201,9 +201,9 @@ test('one module of any name is tried beside the present one, which stays as it 
   const { cli } = await openRecorded(['tmp-a', 'mov-c'])
   const edited = TIDY.replace(', { expect: file }', '')
   const folder = writeTidy(TIDY)
-  const present = join(folder, 'tidy.workflow.ts')
+  const present = join(folder, 'tidy.workflow.js')
   const shadow = join(folder, 'tidy.shadow.ts')
-  copyFileSync(join(writeTidy(edited), 'tidy.workflow.ts'), shadow)
+  copyFileSync(join(writeTidy(edited), 'tidy.workflow.js'), shadow)
   const SINCE = ['--since', '2020-01-01']
   const tried = (...args: string[]) => cli('backtest', 'tidy', ...SINCE, '--code', shadow, '--json', ...args)
   const group = { key: '~ delete files.delete storage_a `expect` → no `expect`', count: 1 }
@@ -226,7 +226,7 @@ test('one module of any name is tried beside the present one, which stays as it 
 test('a module that cannot be tried is refused with what to name instead', async () => {
   const { cli } = await openRecorded(['mov-c'])
   const folder = writeTidy(TIDY)
-  const module = join(folder, 'tidy.workflow.ts')
+  const module = join(folder, 'tidy.workflow.js')
   const stderr = async (...args: string[]) => (await cli('backtest', ...args)).stderr
   expect(await stderr('tidy', '--code', folder)).toContain('cannot be read as a file')
   expect(await stderr('tidy', '--code', module, '--workflows', folder)).toContain('both name the code')
@@ -287,7 +287,7 @@ test('branches at once have no order: neither unchanged code nor another order o
 
 test('a backtest whose reader closes the pipe keeps its exit code, and leaves no folder behind', async () => {
   const { folder } = await openRecorded(['tmp-a'])
-  const [code, temporary] = [join(writeTidy(TIDY.replace("'.tmp'", "'.mov'")), 'tidy.workflow.ts'), tempFolder()]
+  const [code, temporary] = [join(writeTidy(TIDY.replace("'.tmp'", "'.mov'")), 'tidy.workflow.js'), tempFolder()]
   const args = ['backtest', 'tidy', '--since', '2020-01-01', '--code', code, '--json']
   const { exit, stderr } = await runCli(folder, args, { closes: 'at once', env: { TMPDIR: temporary } })
   expect([exit, stderr, readdirSync(temporary)]).toEqual([7, '', []])
@@ -295,7 +295,7 @@ test('a backtest whose reader closes the pipe keeps its exit code, and leaves no
 
 test('events that start the workflow no more, or only now, are differences with names and counts', async () => {
   const { store, backtest, cli } = await openRecorded(['tmp-a', 'mov-c'])
-  const loaded = { id: 'tidy', file: 'tidy.workflow.ts', eventTypes: ['file.created'], schedule: null }
+  const loaded = { id: 'tidy', file: 'tidy.workflow.js', eventTypes: ['file.created'], schedule: null }
   await store.saveWorkflows({ workflows: [loaded], broken: [] }, NOW)
   await store.saveDelivery(incoming('evt_new', { body: eventBody('evt_new', 'file.updated', {}), receivedAt: NOW }))
   const on = (types: string) => writeTidy(TIDY, '', types)

@@ -37,7 +37,7 @@ const client = filesOf({
   delete: async () => ({ outcome: 'deleted', proof: 'reply' }),
 })
 
-/** Writes a module of `tidy`, and returns its folder. */
+/** Writes a module of `tidy`, and returns its folder. No process has to strip types from it. */
 export function writeTidy(run: string, more = '', on = 'file.created'): string {
   const folder = tempFolder()
   writeTidyIn(folder, run, more, { on })
@@ -49,7 +49,7 @@ export function writeTidyIn(
   folder: string,
   run: string,
   more = '',
-  { file = 'tidy.workflow.ts', on = 'file.created' } = {},
+  { file = 'tidy.workflow.js', on = 'file.created' } = {},
 ): void {
   const code = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: '${on}',${more} run: ${run} })
@@ -69,7 +69,7 @@ export async function openRecorded(
   const engine = createTestEngine()
   await engine.store.addEndpoint(planEndpoint({ name: 'main' }, engine.clock.now()))
   const folder = writeTidy(code, more)
-  const { default: tidy } = (await import(pathToFileURL(join(folder, 'tidy.workflow.ts')).href)) as {
+  const { default: tidy } = (await import(pathToFileURL(join(folder, 'tidy.workflow.js')).href)) as {
     default: AnyWorkflow
   }
   await engine.start([tidy], { filesFor: client, slots: 50 })

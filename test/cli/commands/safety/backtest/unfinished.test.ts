@@ -31,7 +31,7 @@ async function openWaiting(open?: Checkpoint) {
     const folder = tempFolder()
     const code = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'follow-up', on: 'file.created', run: ${run} })`
-    writeFileSync(join(folder, 'follow-up.workflow.ts'), code)
+    writeFileSync(join(folder, 'follow-up.workflow.js'), code)
     return runHere(dataDir, ['backtest', ...args, '--unfinished', '--workflows', folder])
   }
   return { store, runs, check }
@@ -60,7 +60,7 @@ test('the runs that would not go on are named, once for each reason, and exit wi
   expect(group.samples.map(({ run }: { run: string }) => run).sort()).toEqual([...runs].sort())
   const markdown = join(tempFolder(), 'r.md')
   const { stdout, stderr } = await check(bad, '--markdown', markdown)
-  expect(stdout).toMatch(/ 2 {2}~ end .*step "a" \(run\) was expected, and step "b" \(run\) came at .*\.ts:/)
+  expect(stdout).toMatch(/ 2 {2}~ end .*step "a" \(run\) was expected, and step "b" \(run\) came at .*\.js:/)
   expect(readFileSync(markdown, 'utf8')).toContain('would 2 unfinished runs go on with this code?')
   expect(stderr).toContain('upshot runs resume')
   const none = await check(bad, 'count')
@@ -71,13 +71,13 @@ test('code that does something outside steps, or cannot be loaded, does not pass
   const { check } = await openWaiting()
   const acting = `async ({ step }) => { await fetch('http://127.0.0.1:9/'); await step.run('a', () => 1) }`
   const { json } = await check(acting, '--json')
-  const place = 'fetch GET outside of every step at .*follow-up\\.workflow\\.ts:2:.* is refused here'
+  const place = 'fetch GET outside of every step at .*follow-up\\.workflow\\.js:2:.* is refused here'
   expect(json.data.groups).toMatchObject([{ key: expect.stringMatching(`→ fails: ${place}`) }])
   const broken = await check('nothing.at.all', '--json')
   expect(broken.exit).toBe(7)
   const missing = 'no module defines the workflow "follow-up"; follow-up'
   expect(broken.json.data).toMatchObject({
-    broken: [{ file: 'follow-up.workflow.ts' }],
+    broken: [{ file: 'follow-up.workflow.js' }],
     groups: [{ key: expect.stringContaining(`→ waits for a person: ${missing}`) }],
   })
 })
@@ -108,7 +108,7 @@ test('schedules that the code would not take are named with the place', async ()
   const code = `import { callable, defineWorkflow } from '${DOOR}'
 import { z } from '${ZOD}'
 export default defineWorkflow({ id: 'mirror', on: callable(z.object({ folder: z.string() })), run: () => null })`
-  writeFileSync(join(folder, 'mirror.workflow.ts'), code)
+  writeFileSync(join(folder, 'mirror.workflow.js'), code)
   const { exit, json } = await runHere(dataDir, ['backtest', '--unfinished', '--workflows', folder, '--json'])
   expect(json.data.schedules).toMatchObject([
     { schedule: 'bad', why: expect.stringContaining('input.folder') },

@@ -14,6 +14,7 @@ import {
 import { listTickAccounts } from '../core/service/account.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
+import { missRest, nullIfGone } from './miss-rest.ts'
 import { nextMomentOf } from './next-moment.ts'
 
 /** Pauses after store errors: they double from the first to the second figure. */
@@ -176,7 +177,8 @@ export class Scheduler {
   }
 
   /** Records the next moment of a backfill that has no tick yet. */
-  async #fill({ id, name, version, workflow, lastAt }: DueSchedule, plan: BackfillPlan, now: number): Promise<void> {
+  async #fill(due: DueSchedule, plan: BackfillPlan, now: number): Promise<void> {
+    const { id, name, version, workflow, lastAt } = due
     const { store } = this.#parts
     const next = nextMomentOf(plan)
     const overlap = plan.line.overlap === 'allow' ? 'allow' : 'queue'
@@ -186,7 +188,8 @@ export class Scheduler {
     let nextAt: number | null = null
     for (let moment = next(lastAt); moment !== null && nextAt === null; moment = next(moment)) {
       if (this.#stopped.signal.aborted) return
-      const isNew = await this.#record(of, { scheduledFor: moment, missed: 0 }, now, null)
+      const isNew = await this.#record(of, { scheduledFor: moment, missed: 0 }, now, null).catch(nullIfGone)
+      if (isNew === null) return missRest(this.#parts, due, { next, now })
       handledAt = moment
       if (isNew) nextAt = now + Math.ceil(60_000 / plan.perMinute)
       else if (++skipped === MAX_PASSED) nextAt = now

@@ -60,7 +60,8 @@ describeStores((test) => {
     })
     await store.removeSchedule(acme())
     expect(await store.findRun(run ?? '')).toMatchObject({ schedule: 'sch_1' })
-    expect(await store.recordTick('sch_1', { scheduledFor: NOW, missed: 0 }, NOW)).toBeNull()
+    const gone = store.recordTick('sch_1', { scheduledFor: NOW, missed: 0 }, NOW)
+    await expect(gone).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('ticks of two schedules of one workflow never wait for each other', async ({ store }) => {

@@ -165,6 +165,15 @@ test('a backfill makes the tick of each past moment once, at its rate, over a re
   })
 })
 
+test('a backfill whose schedule is removed ends, and tells how many moments got no run', async () => {
+  const bench = await openBackfill(1)
+  await bench.start()
+  await bench.store.removeSchedule({ id: 'sch_1', name: 'nightly' })
+  await bench.wakeAt('2026-05-10T12:01Z')
+  expect(await bench.store.findSchedule('fill')).toMatchObject({ nextAt: null, missed: 2, skipped: 0 })
+  expect(bench.heard('ticks.missed')).toMatchObject([{ schedule: 'fill', count: 2 }])
+})
+
 test('a backfill keeps to a rate by which no minute can be divided', async () => {
   const bench = await openBackfill(7)
   await bench.start()

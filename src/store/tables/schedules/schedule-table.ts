@@ -316,6 +316,6 @@ function readSchedule(row: ScheduleRow): ScheduleRecord {
   return { ...row, plan: JSON.parse(row.plan) }
 }
 
-function describeMissing(id: string): UpshotError {
+export function describeMissing(id: string): UpshotError {
   return new UpshotError('not_found', `There is no schedule ${id}.`)
 }

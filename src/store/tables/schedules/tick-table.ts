@@ -3,7 +3,7 @@ import { PAUSED_REASON, QUEUED_TICK_REASON, type RunStatus } from '../../../core
 import type { DueTick, Overlap, TickOptions } from '../../../core/runs/schedule.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { ScheduleTable } from './schedule-table.ts'
+import { describeMissing, type ScheduleTable } from './schedule-table.ts'
 
 interface Blocker {
   id: string
@@ -79,7 +79,7 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
   /**
    * Saves a tick and its run in one commit, and returns the run's id. Null when the tick exists, or
    * its schedule is paused. `overlap` may queue or skip the run. A schedule that is not there is a
-   * line of the workflow with this id.
+   * line of the workflow with this id. Throws `not_found` for the id of any other one.
    *
    * Undefined when the moment is undecided: another session has the schedule, or it has changed
    * since the look. A later moment, or account, would count this one as handled.
@@ -95,7 +95,8 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     const { workflow = schedule, input = null, depth = 0 } = known ?? {}
     if (look !== undefined && known?.version !== look.version) return undefined
     // A line in code may have no row: tests and moves record for its workflow. No other one may.
-    if (workflow === null || (!known && schedule.startsWith('sch_'))) return null
+    if (!known && schedule.startsWith('sch_')) throw describeMissing(schedule)
+    if (workflow === null) return null
     // Another scheduler has recorded the moment, for all its accounts.
     if (look !== undefined && (known?.handledAt ?? 0) >= scheduledFor) return null
     const isSuppressed = !isManual && (known?.pausedAt ?? null) !== null

@@ -104,7 +104,7 @@ const setup = {
   /** Sends the event of a schedule, once. False where it is another than the scheduler saw. */
   async sendScheduled(t: Tables, id: string, version: number, now: number): Promise<boolean> {
     const event = await t.schedules.takeEvent(id, version, now)
-    if (event) await t.ownEvents.tell(event)
+    if (event) await t.ownEvents.tell(event, now)
     return event !== null
   },
 }

@@ -159,11 +159,15 @@ describeStores((test) => {
     const workflows = [{ id: 'late', file: 'late.ts', eventTypes: ['order.late'], schedule: null }]
     await store.saveWorkflows({ workflows, broken: [] }, NOW)
     const [due] = await store.listDueSchedules(NOW + HOUR, { limit: 1 })
-    const send = () => store.sendScheduled('sch_1', due?.version ?? -1, NOW + HOUR)
+    // The app was off at the event's own moment.
+    const sentAt = NOW + 3 * HOUR
+    const send = () => store.sendScheduled('sch_1', due?.version ?? -1, sentAt)
     expect([await send(), await send()]).toEqual([true, false])
-    expect(await store.listEvents({ limit: 9 })).toMatchObject([{ id: 'evt_later', type: 'order.late' }])
-    expect(await store.listRuns({ limit: 9 })).toMatchObject([{ workflow: 'late', eventId: 'evt_later' }])
-    expect(await store.findSchedule('evt_later')).toMatchObject({ doneAt: NOW + HOUR, nextAt: null })
+    const saved = { id: 'evt_later', type: 'order.late', createdAt: NOW + HOUR, receivedAt: sentAt }
+    expect(await store.listEvents({ limit: 9 })).toMatchObject([saved])
+    const run = { workflow: 'late', eventId: 'evt_later', createdAt: sentAt }
+    expect(await store.listRuns({ limit: 9 })).toMatchObject([run])
+    expect(await store.findSchedule('evt_later')).toMatchObject({ doneAt: sentAt, nextAt: null })
   })
 
   test('lines of modules are not edited or removed', async ({ store }) => {

@@ -22,7 +22,7 @@ export class EventTable extends Events {
     ),
     insert: this.db.prepare<[Omit<OwnEvent, 'body'> & { stream: number; seq: number }]>(
       `INSERT INTO event (stream, seq, id, account, type, origin, created_at, received_at)
-       VALUES (@stream, @seq, @id, @account, @type, @origin, @createdAt, @createdAt)`,
+       VALUES (@stream, @seq, @id, @account, @type, @origin, @createdAt, @receivedAt)`,
     ),
     insertBody: this.db.prepare<[number, number, string]>(
       'INSERT INTO event_body (received_at, seq, body) VALUES (?, ?, ?)',
@@ -37,15 +37,15 @@ export class EventTable extends Events {
    * Saves an event of our own in its stream, which it locks to the end of the transaction. Null
    * when it is known.
    */
-  async saveOwn({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
+  async saveOwn({ id, type, account, createdAt, receivedAt, body, origin }: OwnEvent): Promise<number | null> {
     const stream = streamOf(account)
     const seq = await this.#sql.number.get(STREAMS, stream)
     if (seq === undefined) throw new UpshotError('internal', `The database has no row for stream ${stream}.`)
     const identity = identify(account, id)
     const bodyHash = hashBody(body)
     if ((await this.#sql.identify.run(identity, seq, bodyHash)).changes === 0) return null
-    await this.#sql.insert.run({ stream, seq, id, account, type, origin, createdAt })
-    await this.#sql.insertBody.run(createdAt, seq, body)
+    await this.#sql.insert.run({ stream, seq, id, account, type, origin, createdAt, receivedAt })
+    await this.#sql.insertBody.run(receivedAt, seq, body)
     return seq
   }
 

@@ -45,9 +45,9 @@ export class EventTable extends Events {
     return { kind: 'new', seq }
   }
 
-  async saveOwn({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
+  async saveOwn({ id, type, account, createdAt, receivedAt, body, origin }: OwnEvent): Promise<number | null> {
     const event = { id, type, created: new Date(createdAt).toISOString() }
-    const saved = await this.save({ event, account, receivedAt: createdAt, body }, origin)
+    const saved = await this.save({ event, account, receivedAt, body }, origin)
     return saved.kind === 'new' ? saved.seq : null
   }
 

@@ -15,12 +15,14 @@ interface EventFilter {
   before?: string
 }
 
-/** An event that does not come by a delivery. `createdAt`: epoch milliseconds. */
+/** An event that does not come by a delivery. Moments are epoch milliseconds. */
 export interface OwnEvent {
   id: string
   type: string
   account: string
   createdAt: number
+  /** When it is stored. */
+  receivedAt: number
   body: string
   origin: EventOrigin
 }

@@ -15,15 +15,19 @@ export class OwnEvents extends JoinedTable<{ events: Events; routes: () => Promi
   readonly #queue = this.db.prepare<[string]>(QUEUE_RUN)
   readonly #insertAccount = this.db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
 
-  /** Saves an event once, however often it is sent. Its number; null where it is known. */
+  /**
+   * Saves an event once, however often it is sent. Its number; null where it is known. `receivedAt`
+   * is later than its own moment where a pause, or an app that was off, has held it.
+   */
   async send(
     { id, type, account, createdAt, body, workflows, depth = 0 }: SentEvent,
     origin: EventOrigin = 'send',
+    receivedAt = createdAt,
   ): Promise<number | null> {
     // No endpoint may ever have named it. It comes before its stream, as where steps send many.
     await this.#insertAccount.run(account)
-    const seq = await this.parts.events.saveOwn({ id, type, account, createdAt, body, origin })
-    if (seq !== null) await this.start(seq, workflows, { createdAt, depth })
+    const seq = await this.parts.events.saveOwn({ id, type, account, createdAt, receivedAt, body, origin })
+    if (seq !== null) await this.start(seq, workflows, { createdAt: receivedAt, depth })
     return seq
   }
 
@@ -40,7 +44,8 @@ export class OwnEvents extends JoinedTable<{ events: Events; routes: () => Promi
   }
 
   /** Saves an event that the store itself makes; it starts the workflows of the present routes. */
-  async tell(event: Omit<SentEvent, 'workflows'>): Promise<number | null> {
-    return this.send({ ...event, workflows: planRuns(event.type, (await this.parts.routes()) ?? []) })
+  async tell(event: Omit<SentEvent, 'workflows'>, receivedAt?: number): Promise<number | null> {
+    const workflows = planRuns(event.type, (await this.parts.routes()) ?? [])
+    return this.send({ ...event, workflows }, 'send', receivedAt)
   }
 }

@@ -33,7 +33,7 @@ export default defineWorkflow({
 })
 `
 
-const MODULES = { 'waiting.workflow.ts': WAITING }
+const MODULES = { 'waiting.workflow.js': WAITING }
 
 /** A project on a database of its own. `open` gives its store, once an app has started. */
 async function openProject(database: DatabaseName) {

@@ -17,7 +17,7 @@ const LONG = define('long', 'await new Promise((done) => setTimeout(done, 1_500)
 
 /** A quarantine with two suspects; the first works for longer than it is alone at first. */
 async function tryBoth(deed: string, place?: StoreOptions) {
-  const root = makeProject({ 'long.workflow.ts': LONG, 'deadly.workflow.ts': define('deadly', deed) })
+  const root = makeProject({ 'long.workflow.js': LONG, 'deadly.workflow.js': define('deadly', deed) })
   const engine = { hangMs: 500, heapBytes: 2 ** 28, memoryBytes: 2 ** 35 }
   const config = { ...testConfig(root), traces: null, aloneMs: 500, engine }
   const storeOptions = place ?? { file: join(root, 'upshot.db'), vaultKey: KEY }

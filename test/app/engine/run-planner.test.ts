@@ -26,7 +26,7 @@ async function openPlanner({
   const workflowsDir = tempFolder()
   const write = (output: string) =>
     writeFileSync(
-      join(workflowsDir, 'tidy.workflow.ts'),
+      join(workflowsDir, 'tidy.workflow.js'),
       `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ event }) => {
   if (event.id === 'evt_bad') ${BLOCK}

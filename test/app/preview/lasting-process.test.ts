@@ -27,7 +27,7 @@ function jobOf(id: string) {
 
 async function openLasting() {
   const workflowsDir = tempFolder()
-  writeFileSync(join(workflowsDir, 'tidy.workflow.ts'), CODE)
+  writeFileSync(join(workflowsDir, 'tidy.workflow.js'), CODE)
   const settings = { workflowsDir, guard: DEFAULT_POLICY, spellings: {} }
   const store = openTestStore()
   return LastingProcess.open(() => IsolatedProcess.open({ settings, store, patienceMs: 6_000 }))

@@ -71,7 +71,7 @@ const findHeld = async (store: Store, run: string) => {
 /** A run that is held at its third delete. `order`: of its deletes, unlike the code on disk. */
 async function openTidy({ database, door, isSigned }: Manner = PLAIN, order = [0, 1, 2, 3, 4]) {
   const folder = tempFolder()
-  const module = join(folder, 'tidy.workflow.ts')
+  const module = join(folder, 'tidy.workflow.js')
   writeFileSync(module, codeOf(order))
   const workflows = [(await import(pathToFileURL(module).href)).default]
   const { config, env } = await placeOf(database)
@@ -240,7 +240,7 @@ test.for([
   { database: 'PostgreSQL', door: 'at a server' },
 ] as const)('a command and an app that are killed approve nothing more, and a repeat goes on: %o', async (manner) => {
   const { database, door } = manner
-  const root = makeProject({ 'tidy.workflow.ts': codeOf([0, 1, 2, 3, 4, 5]) })
+  const root = makeProject({ 'tidy.workflow.js': codeOf([0, 1, 2, 3, 4, 5]) })
   const dataDir = join(root, 'data')
   const { config, env: place, silence } = await placeOf(database)
   const { sandbox, service } = await startService()

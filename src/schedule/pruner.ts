@@ -80,8 +80,12 @@ export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
   return counts
 }
 
+interface UnmatchedParts extends Pick<PruneParts, 'retention'> {
+  store: Pick<Store, 'findUnmatchedSince'>
+}
+
 /** A run may wait for an event that no worker has looked at: its body stays, however old it is. */
-async function keepUnmatched({ store, retention }: PruneParts, from: number): Promise<Retention> {
+async function keepUnmatched({ store, retention }: UnmatchedParts, from: number): Promise<Retention> {
   const since = retention.payloads === null ? null : await store.findUnmatchedSince()
   return since === null ? retention : { ...retention, payloads: Math.max(retention.payloads ?? 0, from - since) }
 }
@@ -190,16 +194,16 @@ function passOver(error: unknown): void {
 type PruneForecast = Record<PruneKind, Prunable | null>
 
 interface ForecastParts {
-  store: Pick<Store, 'countPrunable'>
+  store: Pick<Store, 'countPrunable' | 'findUnmatchedSince'>
   clock: Clock
   /** Maximum age of each kind in milliseconds; null: for ever. */
   retention: Retention
 }
 
 /** Counts what `pruneStore` would remove now. Between two kinds, other reads have their turn. */
-export async function foreseePrune({ store, clock, retention }: ForecastParts): Promise<PruneForecast> {
+export async function foreseePrune({ store, clock, ...given }: ForecastParts): Promise<PruneForecast> {
   const now = clock.now()
-  const bounds = boundsAt(retention, now)
+  const bounds = boundsAt(await keepUnmatched({ store, ...given }, now), now)
   const forecast: Partial<PruneForecast> = {}
   for (const kind of PRUNE_KINDS) {
     const isKept = bounds[kind] === null

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { KEEP_ALL } from '../../src/core/store/retention.ts'
-import { systemClock } from '../../src/core/time.ts'
-import { pruneStore } from '../../src/schedule/pruner.ts'
+import { ManualClock, systemClock } from '../../src/core/time.ts'
+import { foreseePrune, pruneStore } from '../../src/schedule/pruner.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, PARK, readNewest, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
@@ -28,6 +28,8 @@ describeStores((test) => {
     await waitingRun(store)
     const seq = await addEvent(store, 'evt_fits')
     await addEvent(store, 'evt_other')
+    const forecast = { store, clock: new ManualClock(Date.now() + 60_000), retention: { ...KEEP_ALL, payloads: 1_000 } }
+    expect((await foreseePrune(forecast)).payloads?.rows).toBe(0)
     await prune()
     const bodies = async () => (await store.listEvents({ limit: 2 })).map(({ body }) => body !== '')
     expect(await bodies()).toEqual([true, true])

@@ -55,10 +55,7 @@ export async function openProject(
     const hosts = [{ connectionString: server.url }]
     await migratePostgres({ hosts, schema, vaultKey: Buffer.alloc(32, 7) })
   }
-  const place = {
-    UPSHOT_DATABASE_URL: `${server.url}?sslmode=disable&schema=${schema}`,
-    UPSHOT_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  }
+  const place = { UPSHOT_DATABASE_URL: `${server.url}?sslmode=disable&schema=${schema}` }
   const own = { ...SERVICE, ...environment, ...(database === 'postgres' ? place : {}) }
   let app = await startApp({ root, environment: own })
   const rows = await openRows(

@@ -8,7 +8,7 @@ export const PACE_MS = 5
 
 /** The variables of a service that nobody answers for, with the secret of the deliveries. */
 export const SERVICE = {
-  /** Of databases that are filled before their app starts, too. */
+  /** The key of every database here: some are filled before their app starts. */
   UPSHOT_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   SERVICE_BASE_URL: 'https://service.invalid/v1',
   SERVICE_API_KEY: 'key-of-no-service',

@@ -4,12 +4,12 @@ export interface FolderCount {
   listed: number
 }
 
-/** Characters of a folder that is counted: see `shorten`. */
+/** An index of PostgreSQL takes no text of more than 2,704 bytes: see `shorten`. */
 const MAX_FOLDER = 800
 
 /**
- * The folder of a path, and `/` for one in none; null for no path. Below 800 characters, it is the
- * last folder above.
+ * The folder of a path, and `/` for one in none; null for no path. Of a longer folder, it is the
+ * deepest one within the first 800 characters.
  */
 export function folderOf(path: string | null): string | null {
   return path === null ? null : path.slice(0, Math.max(1, path.lastIndexOf('/', MAX_FOLDER)))

@@ -9,7 +9,7 @@ const LAST_WORDS_MS = 250
 /** Threads that native code keeps beyond their end, beside which another engine begins. */
 const MAX_KEPT = 2
 
-/** Longest time for a thread that has filled its memory to end, and between two looks at it. */
+/** Longest time that a thread with a full heap may take to end. */
 const FULL_END_MS = 10_000
 const LOOK_MS = 100
 
@@ -36,9 +36,9 @@ export class KeptThreads {
 }
 
 /**
- * Waits for a thread that has filled its memory: V8 takes seconds to give back a gigabyte, and
- * nothing interrupts some calls. An end of the process would take its deliveries along, so that is
- * left to one beyond `memoryBytes`.
+ * Waits until a thread with a full heap has ended, as long as the process is within `memoryBytes`.
+ * V8 takes seconds to give back a gigabyte, and nothing interrupts some calls. To end the process
+ * instead would break off its deliveries.
  */
 export async function awaitFull(thread: MaybeGone, memoryBytes: number): Promise<void> {
   for (let ms = 0; ms < FULL_END_MS && !thread.isGone && process.memoryUsage.rss() <= memoryBytes; ms += LOOK_MS) {

@@ -123,7 +123,7 @@ export class Pruning extends JoinedTable<PrunedTables> {
     return (await this.#deleteRests(limit, ids)) >= limit
   }
 
-  /** Deletes steps of pruned runs, `first` at first; returns the rows, `limit` if some are left. */
+  /** Deletes steps of pruned runs, from `first` on. Returns the rows, `limit` if some are left. */
   async #deleteRests(limit: number, first?: string[]): Promise<number> {
     let rows = 0
     let known = first

@@ -151,6 +151,14 @@ describeStores((test, open) => {
     expect(await store.claimRuns('wrk_1', 1, NOW + 20)).toMatchObject([{ lease: { runId: id }, isFirstPass: false }])
   })
 
+  test('a fork copies a `once` step that has begun, so that its end stays unknown there, too', async ({ store }) => {
+    await queueRun(store)
+    const lease = await claimOne(store)
+    await store.saveCheckpoint(lease, checkpoint('pay', { status: 'started', output: null, finishedAt: null }))
+    const id = await store.forkRun(lease.runId, { keys: ['pay'], edited: null }, NOW)
+    expect(await store.listSteps(id)).toMatchObject([{ key: 'pay', status: 'started', finishedAt: null }])
+  })
+
   test('a fork that names a missing step is refused and leaves nothing', async ({ store }) => {
     const { runId } = await failedRun(store)
     const fork = store.forkRun(runId, { keys: ['a', 'gone'], edited: null }, NOW)

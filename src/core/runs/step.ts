@@ -171,12 +171,17 @@ function requireName(name: string): string {
   )
 }
 
+/** True where a `once` step was cut off: it never runs again, whoever asks. */
+export function isInterrupted({ kind, error }: Pick<Checkpoint, 'kind' | 'error'>): boolean {
+  return kind === 'run' && error?.name === 'Interrupted' && error.code === 'interrupted'
+}
+
 /**
  * Keys of the failed steps that a retry repeats: the one that ended the run, and the last ones
  * begun. Failures that the code caught stay, or the steps after them would lose their reason.
  */
 export function planReset(steps: readonly Checkpoint[], error: Failure | null): string[] {
-  const failed = steps.filter((step) => step.status === 'failed')
+  const failed = steps.filter((step) => step.status === 'failed' && !isInterrupted(step))
   // A step begun in the same millisecond counts as later: another retry costs less than a repeated
   // step.
   const isLast = ({ position, finishedAt }: Checkpoint) =>
@@ -186,15 +191,15 @@ export function planReset(steps: readonly Checkpoint[], error: Failure | null): 
 
 /** The part of a run that a new one takes over. */
 export interface Fork {
-  /** Keys of finished steps to copy. */
+  /** Keys of steps to copy, which are finished, or `once` steps that have begun. */
   keys: readonly string[]
   /** A step with a result given by hand, as JSON text; null: none. */
   edited: { key: string; output: string } | null
 }
 
 /**
- * Keys of the finished steps that began before `fromStep`. Throws `not_found` with up to 20 known
- * steps as the fix.
+ * Keys of the finished steps that began before `fromStep`, and of `once` steps that began then,
+ * finished or not. Throws `not_found` with up to 20 known steps as the fix.
  */
 export function planFork(
   steps: readonly Pick<Checkpoint, 'key' | 'position' | 'status'>[],
@@ -206,7 +211,7 @@ export function planFork(
     const fix = known.length === 0 ? 'It has no steps yet.' : `Choose one of: ${known.join(', ')}.`
     throw new UpshotError('not_found', `The run has no step "${fromStep}".`, { details: { fix } })
   }
-  return steps.filter((step) => step.position < from.position && isFinished(step)).map((step) => step.key)
+  return steps.filter((step) => step.position < from.position && step.status !== 'waiting').map((step) => step.key)
 }
 
 /** The point at which code and journal are compared: a step, or the end of the run. */

@@ -5,6 +5,7 @@ import {
   type Effect,
   hasOutcome,
   isFinished,
+  isInterrupted,
   REPEATED_NAME_WARNING,
   type StepKind,
   type StepName,
@@ -176,8 +177,9 @@ function repeatOutcome(pass: Pass, step: Checkpoint): Promise<unknown> {
   })
 }
 
-export function describeFailure({ kind, key, attempt, error }: Checkpoint): Error {
-  if (kind === 'run' && error?.name === 'Interrupted' && error.code === 'interrupted') return new Interrupted(key)
+export function describeFailure(step: Checkpoint): Error {
+  const { key, attempt, error } = step
+  if (isInterrupted(step)) return new Interrupted(key)
   return new StepError(key, attempt, error ?? { name: 'Error', message: 'unknown failure' })
 }
 

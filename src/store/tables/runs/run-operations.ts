@@ -44,7 +44,7 @@ export class RunOperations extends JoinedTable<OperationTables> {
     ),
     copyStep: this.db.prepare(
       `INSERT INTO step (run_id, ${STEP_COLUMNS}) SELECT @id, ${STEP_COLUMNS} FROM step
-       WHERE run_id = @source AND key = @key AND status IN ('completed', 'failed')`,
+       WHERE run_id = @source AND key = @key AND status <> 'waiting'`,
     ),
     copyOutput: this.db.prepare(
       `INSERT INTO large_output (run_id, key, packed)

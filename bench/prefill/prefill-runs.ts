@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
+import { EVENT_TYPE } from '../deliveries.ts'
 import { MANY_STEPS } from '../workflows/many-steps.ts'
 import { syncFile } from './prefill-events.ts'
 import { acceptWholeRuns } from './whole-runs.ts'
@@ -56,15 +57,15 @@ function openUnsafely(file: string): Database {
   return db
 }
 
-function fillEvents(db: Database): void {
+function fillEvents(db: Database, type = 'bench.many'): void {
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${EVENTS})
      INSERT OR IGNORE INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
-     SELECT i, CAST(i / 512 AS INTEGER), randomblob(16), 'evt_' || i, 'default', 'bench.many', 'webhook', ?, ?,
-       json_object('id', 'evt_' || i, 'type', 'bench.many', 'created', '2026-01-01T00:00:00Z',
+     SELECT i, CAST(i / 512 AS INTEGER), randomblob(16), 'evt_' || i, 'default', @type, 'webhook', @at, @at,
+       json_object('id', 'evt_' || i, 'type', @type, 'created', '2026-01-01T00:00:00Z',
          'data', json_object('note', printf('%.900c', 'n')))
      FROM n`,
-  ).run(AT, AT)
+  ).run({ type, at: AT })
 }
 
 function fillRuns(db: Database, { from, count, status }: { from: number; count: number; status: string }): void {
@@ -89,7 +90,7 @@ function fillRuns(db: Database, { from, count, status }: { from: number; count: 
 export function prefillRecorded(file: string, runs: number): void {
   const db = openUnsafely(file)
   db.transaction(() => {
-    fillEvents(db)
+    fillEvents(db, EVENT_TYPE)
     fillRuns(db, { from: 1, count: runs, status: 'completed' })
     db.exec(
       `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at)

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { isoTime } from '../../time.ts'
 import type { EffectRecord } from '../effect.ts'
 import { type GrantReads, VerifiedGrants } from '../votes/verified-grants.ts'
@@ -114,13 +115,13 @@ class ChainCheck {
   seals = 0
   prunedTo = 0
   anchored: Anchor | null = null
-  readonly #keys: ReadonlyMap<number, SealKey['secret']>
+  readonly #keys: ReadonlyMap<number, KeyObject>
   readonly #anchors = new Map<number, Anchor[]>()
   /** Anchors that the chain does not have, until a restoration explains them. */
   readonly #missed: { anchor: Anchor; own?: Seal; fault: string }[] = []
   #before: Seal | null = null
 
-  constructor(keys: ReadonlyMap<number, SealKey['secret']>, anchors: readonly Anchor[]) {
+  constructor(keys: ReadonlyMap<number, KeyObject>, anchors: readonly Anchor[]) {
     this.#keys = keys
     for (const anchor of anchors) this.#anchors.set(anchor.seal, [...(this.#anchors.get(anchor.seal) ?? []), anchor])
   }
@@ -185,7 +186,7 @@ interface RowCheck {
 }
 
 interface RowContext {
-  keys: ReadonlyMap<number, SealKey['secret']>
+  keys: ReadonlyMap<number, KeyObject>
   prunedTo: number
   anchored: Anchor | null
   votes: VerifiedVotes
@@ -232,7 +233,7 @@ async function checkRows(
 async function checkCovered(
   store: LedgerReads,
   seal: Seal,
-  { covered, secret, first }: { covered: readonly EffectRecord[]; secret: Uint8Array; first: number },
+  { covered, secret, first }: { covered: readonly EffectRecord[]; secret: KeyObject; first: number },
 ): Promise<string[]> {
   const { last, rows: count, digest } = seal
   const isOne = first === last
@@ -246,7 +247,7 @@ async function checkCovered(
 }
 
 /** Rows that say that text of them was erased, where no person's row tells of that. */
-async function findForgedErasures(store: LedgerReads, rows: readonly EffectRecord[], key: Uint8Array) {
+async function findForgedErasures(store: LedgerReads, rows: readonly EffectRecord[], key: KeyObject) {
   const faults: string[] = []
   for (const row of rows) {
     if (row.erased === null) continue

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { digestRows, macOf, type Seal, type SealKey, type SealState } from '../../../core/safety/ledger/seal.ts'
 import { JoinedTable } from '../../connection.ts'
 import { sealKeyOwner, type Vault } from '../../vault.ts'
@@ -76,7 +76,7 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
   }
 
   /** The key of the seal that covers a ledger row. */
-  async secretOf(seq: number): Promise<Uint8Array> {
+  async secretOf(seq: number): Promise<KeyObject> {
     const number = await this.#sql.keyOf.get(seq)
     const key = (await this.#keys.list()).find((each) => each.number === number)
     if (key === undefined) throw new TypeError(`no seal covers row ${seq}`)
@@ -84,7 +84,7 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
   }
 
   /** The key of the first seal, which stays the same. */
-  async firstSecret(): Promise<Uint8Array> {
+  async firstSecret(): Promise<KeyObject> {
     return ((await this.#keys.list())[0] ?? (await this.#keys.make(1))).secret
   }
 
@@ -160,8 +160,8 @@ class SealKeys extends JoinedTable<{ vault: Vault }> {
 
   async list(): Promise<SealKey[]> {
     return (await this.#list.all()).map(({ number, sealed }) => {
-      const secret = Buffer.from(this.parts.vault.open(sealKeyOwner(number), sealed), 'base64')
-      return { number, secret: new Uint8Array(secret) }
+      const secret = createSecretKey(this.parts.vault.open(sealKeyOwner(number), sealed), 'base64')
+      return { number, secret }
     })
   }
 
@@ -172,8 +172,8 @@ class SealKeys extends JoinedTable<{ vault: Vault }> {
 
   /** Adds a key, which is the current one from then on. */
   async make(number: number): Promise<SealKey> {
-    const secret = new Uint8Array(randomBytes(KEY_BYTES))
-    await this.#add.run(number, this.parts.vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
-    return { number, secret }
+    const secret = randomBytes(KEY_BYTES)
+    await this.#add.run(number, this.parts.vault.seal(sealKeyOwner(number), secret.toString('base64')))
+    return { number, secret: createSecretKey(secret) }
   }
 }

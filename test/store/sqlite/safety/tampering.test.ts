@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -157,7 +158,7 @@ test('rows that steps name are compared with them, also before a seal covers the
 
 test('a chain that was rebuilt without its key does not fit', async () => {
   const { store } = await openSealed()
-  const wrong = new Uint8Array(32)
+  const wrong = createSecretKey(new Uint8Array(32))
   const rows = await store.listEffects({ after: 0, limit: 100 })
   const forged = rows.map((row) => ({ ...row, path: '/harmless' }))
   const statements = [`UPDATE effect SET path = '/harmless'`]

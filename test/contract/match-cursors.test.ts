@@ -120,4 +120,27 @@ describeStores((test) => {
     const third = (await store.listMatchCursors()).cursors.find(({ version }) => version === 'v3')
     expect(third).toMatchObject({ position: from })
   })
+
+  test('a wait for earlier events sets back the cursors of all versions: one may have no process soon', async ({
+    store,
+  }) => {
+    const older = await claimLease(store, 'evt_older')
+    const early = await addEvent(store, 'evt_early')
+    await waitingRun(store, { version: 'v2', value: 'something else' })
+    await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
+    const { cursors } = await store.listMatchCursors()
+    expect(cursors.map(({ version, position }) => [version, position < early])).toEqual([
+      ['v2', true],
+      ['v1', true],
+    ])
+  })
+
+  test('a wait finds the event to which another version was matched before', async ({ store }) => {
+    await waitingRun(store, { value: 'something else' })
+    const older = await claimLease(store, 'evt_older')
+    const early = await addEvent(store, 'evt_early')
+    await match(store, { [early]: 'fil_1' })
+    await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...WAIT, since: 'run', version: 'v2' } })
+    expect(await store.findMatch(older.runId, 'moved')).toMatchObject({ id: 'evt_early' })
+  })
 })

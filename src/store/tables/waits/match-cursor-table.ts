@@ -12,6 +12,7 @@ const UNUSED_MS = 24 * 3_600_000
 
 interface CursorRow {
   id: number
+  version: string
   floor: number
   position: number
 }
@@ -36,9 +37,9 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
          SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${HAS_OPEN_WAIT} ${this.db.sql.skipLocked})
        RETURNING id`,
     ),
-    find: this.db.prepare<[string, string, string, number], CursorRow>(
-      `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
-       WHERE type = ? AND name = ? AND version = ? AND stream = ? ${this.db.sql.forUpdate()}`,
+    find: this.db.prepare<[string, string, number], CursorRow>(
+      `SELECT id, version, floor_seq AS floor, position_seq AS position FROM match_cursor
+       WHERE type = ? AND name = ? AND stream = ? ${this.db.sql.forUpdate()}`,
     ),
     insert: this.db.prepare(
       `INSERT INTO match_cursor (stream, type, name, version, floor_seq, position_seq, used_at)
@@ -50,8 +51,8 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
     >(`SELECT id FROM match_cursor WHERE ${this.db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
          ORDER BY id ${this.db.sql.forUpdate()}`),
     lockOf: this.db.prepare<[string], unknown>(
-      `SELECT 1 FROM match_cursor WHERE (type, name, version, stream) IN (
-         SELECT value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS bigint) FROM ${this.db.sql.rows})
+      `SELECT 1 FROM match_cursor WHERE (type, name, stream) IN (
+         SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS bigint) FROM ${this.db.sql.rows})
        ORDER BY id ${this.db.sql.forUpdate()}`,
     ),
     jump: this.db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
@@ -121,32 +122,34 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
   /** Locks the cursors of new waits before the run's row, as a batch does. */
   async lockFor(waits: readonly EventWait[]): Promise<void> {
     if (!this.db.sql.hasRowLocks || waits.length === 0) return
-    const keys = waits.map((wait) => [wait.type, wait.name, wait.version, this.parts.events.streamOf(wait.account)])
+    const keys = waits.map((wait) => [wait.type, wait.name, this.parts.events.streamOf(wait.account)])
     await this.#cursors.lockOf.all(JSON.stringify(keys))
   }
 
   /**
    * Makes sure that events after `since` get matched for a new wait, and gives the first known
-   * match. A cursor without open waits stands still, and jumps to the new wait.
+   * match. Every version matches them: the processes of this one may end before they have. A cursor
+   * without open waits stands still, and jumps to the new wait.
    */
   async cover(wait: EventWait, since: number): Promise<number | null> {
     const { type, name, version, account, value, at } = wait
     const stream = this.parts.events.streamOf(account)
     // Locked to the commit: a batch either sees the new wait, or has moved the cursor already.
-    const cursor = await this.#cursors.find.get(type, name, version, stream)
-    if (!cursor) {
+    const cursors = await this.#cursors.find.all(type, name, stream)
+    if (cursors.every((cursor) => cursor.version !== version)) {
       const waits = await this.#waits.oldest.all(type, name)
       const from = Math.min(since, waits.find((each) => each.stream === stream)?.since ?? since)
       const { changes } = await this.#cursors.insert.run(stream, type, name, version, from, from, at)
       // Another wait was first, whose cursor may begin behind events of this one.
-      return changes === 1 ? null : this.cover(wait, since)
+      if (changes === 0) return this.cover(wait, since)
     }
-    const canJump = since > cursor.position && (await this.#waits.isOpen.get(type, name, stream)) === undefined
-    if (since < cursor.floor || canJump) {
-      await this.#cursors.jump.run({ id: cursor.id, seq: since })
-      return null
+    let first = Infinity
+    for (const { id, floor, position } of cursors) {
+      const canJump = since > position && (await this.#waits.isOpen.get(type, name, stream)) === undefined
+      if (since < floor || canJump) await this.#cursors.jump.run({ id, seq: since })
+      else first = Math.min(first, (await this.#keys.firstMatch.get(id, account, value, since)) ?? Infinity)
     }
-    return (await this.#keys.firstMatch.get(cursor.id, account, value, since)) ?? null
+    return first === Infinity ? null : first
   }
 
   /** Ids of a batch's cursors that are still at its start, which are locked to the commit. */

@@ -59,7 +59,7 @@ async function sweepAll(store: Store, files: number): Promise<void> {
   for (let first = 0; first < files; first += PAGE) {
     const entries = Array.from({ length: PAGE }, (_, index) => listed(first + index))
     const nextPage = first + PAGE < files ? first / PAGE + 2 : null
-    const page = { entries: PAGE, totalItems: files, nextPage, nextToken: null }
+    const page = { entries: PAGE, totalItems: files, nextPage, nextToken: null, passedOver: 0 }
     const saved = await store.savePage(kept, page, entries, first)
     if (saved === null) throw new Error('another process sweeps')
     kept = saved

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
+import type { FileEntry } from '../../src/core/service/file.ts'
 import { EMPTY_BOOK, type FileEvent, type FileFinding } from '../../src/core/service/sweep/judge-file.ts'
 import { beginSweep, newState } from '../../src/core/service/sweep/sweep-state.ts'
 import type { PruneProgress } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import type { KeptSweep, ListedFile } from '../../src/core/store/sweeps.ts'
+import { SweepWorld } from '../schedule/sweep/support/sweep-world.ts'
 import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { countPrunable } from './support/count-prunable.ts'
@@ -34,7 +37,7 @@ function listed(file: string, part: Partial<ListedFile> = {}): ListedFile {
 }
 
 function page(entries: number, total: number, nextPage: number | null = null) {
-  return { entries, totalItems: total, nextPage, nextToken: null }
+  return { entries, totalItems: total, nextPage, nextToken: null, passedOver: 0 }
 }
 
 async function begin(store: Store): Promise<KeptSweep> {
@@ -52,6 +55,12 @@ async function seeThree(store: Store, more: readonly ListedFile[] = []): Promise
   const saved = await store.savePage(await begin(store), page(files.length, files.length), files, NOW)
   if (saved === null) throw new Error('another process swept')
   return saved
+}
+
+function fileOf(world: SweepWorld, id: string): FileEntry {
+  const file = world.files.get(id)
+  if (file === undefined) throw new Error('the storage has it')
+  return file
 }
 
 /** Prunes files to the end; how many rows it removed. */
@@ -76,6 +85,19 @@ describeStores((test, open) => {
     expect(await prune(store, NOW + 1)).toBe(5)
     const left = (await store.listFindings({ limit: 100 })).map(({ file }) => file)
     expect(left.toSorted()).toEqual(['due', 'found', 'held', 'new'])
+  })
+
+  test('a file whose id no index can have is passed over, and others are judged', async ({ store }) => {
+    const world = new SweepWorld(store)
+    const long = randomBytes(1_500).toString('hex')
+    world.files.set(long, { ...fileOf(world, world.add()), id: long })
+    await world.tell('file.created', long, 'evt_long')
+    await world.clock.advance(1)
+    await world.run(DAY / 24)
+    const lost = world.add()
+    await world.run(DAY / 3)
+    expect(await store.listFindings({ limit: 9 })).toMatchObject([{ file: lost, state: 'missing' }])
+    expect((await store.loadFileBook())?.book.unread).toMatchObject({ 'default file.created': { event: 'evt_long' } })
   })
 
   test('of two processes that save a page of a sweep, one is refused, and nothing is counted twice', async () => {

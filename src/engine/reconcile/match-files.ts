@@ -2,7 +2,7 @@ import type { FileFunctions } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import { findStorage, type StorageSpellings } from '../../core/service/storage.ts'
-import { EMPTY_BOOK, type FileBook, type FileEvent } from '../../core/service/sweep/judge-file.ts'
+import { canKnow, EMPTY_BOOK, type FileBook, type FileEvent } from '../../core/service/sweep/judge-file.ts'
 import type { Store } from '../../core/store/store.ts'
 
 /** Events of one look: a few milliseconds. */
@@ -92,7 +92,7 @@ export function readFile(
     const found = withStorageNames(spellings, () => functions.read(JSON.parse(body).data))
     if (found === null) return 'none'
     const storage = findStorage(found.service, spellings)
-    return storage === null || typeof found.id !== 'string' ? null : { storage, file: found.id }
+    return storage === null || typeof found.id !== 'string' || !canKnow(found.id) ? null : { storage, file: found.id }
   } catch {
     return null
   }

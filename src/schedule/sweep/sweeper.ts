@@ -2,7 +2,7 @@ import { describeError } from '../../core/errors.ts'
 import type { Approval, ItemState } from '../../core/safety/approval.ts'
 import { loadProof, MAX_VOTES } from '../../core/safety/votes/approval-proof.ts'
 import type { FileEntry } from '../../core/service/file.ts'
-import type { FindingKey, FindingState } from '../../core/service/sweep/judge-file.ts'
+import { canKnow, type FindingKey, type FindingState } from '../../core/service/sweep/judge-file.ts'
 import { type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
 import { beginSweep, isDue, isFromAhead, newState } from '../../core/service/sweep/sweep-state.ts'
 import type { KeptSweep, ListedFile } from '../../core/store/sweeps.ts'
@@ -118,8 +118,10 @@ async function listPage(
     return noteFailure(parts, kept, error)
   }
   const { items, nextPage, totalItems, nextToken } = listed
-  const facts = { nextPage, totalItems, nextToken, entries: items.length }
-  const saved = await parts.store.savePage(kept, facts, items.map(asListed), parts.clock.now())
+  const known = items.filter(({ id }) => canKnow(id))
+  const passedOver = items.length - known.length
+  const facts = { nextPage, totalItems, nextToken, entries: known.length, passedOver }
+  const saved = await parts.store.savePage(kept, facts, known.map(asListed), parts.clock.now())
   if (saved?.state.phase === 'idle') publishEnd(parts.publish, saved)
   return saved === null ? null : saved.state.nextAt
 }

@@ -285,7 +285,7 @@ test('a page that two processes save at once is counted by one of them', async (
     createdAt: NOW,
     modifiedAt: NOW,
   }))
-  const facts = { nextPage: 2, totalItems: 2, nextToken: null, entries: 1 }
+  const facts = { nextPage: 2, totalItems: 2, nextToken: null, entries: 1, passedOver: 0 }
   const letGo = await holdUp(session, 'BEFORE INSERT ON known_file')
   const save = (store: Store, saved = file) => store.savePage({ ...kept, version: 1 }, facts, saved ? [saved] : [], NOW)
   const saved = Promise.all([save(one), save(two, other)])

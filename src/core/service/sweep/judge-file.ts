@@ -21,6 +21,14 @@ export interface KnownFile {
   isDepartureJudged: number
 }
 
+/** Longest id in bytes. An entry of an index has 2,704 in PostgreSQL, with 350 of other words. */
+const MAX_ID_BYTES = 2_000
+
+/** Whether sweeps can keep a file of this id. Others are passed over. */
+export function canKnow(id: string): boolean {
+  return Buffer.byteLength(id) <= MAX_ID_BYTES
+}
+
 /** Distance that the clocks of the service and of this app may have. */
 const CLOCKS_MS = 5 * 60_000
 

@@ -117,12 +117,16 @@ export interface PageCounts {
   kept: number
 }
 
-/** A page without its entries. */
-export type ListedPage = Pick<Page, 'nextPage' | 'totalItems'> & { nextToken: string | null; entries: number }
+/** A page without its entries. `passedOver` counts those that no sweep can keep. */
+export type ListedPage = Pick<Page, 'nextPage' | 'totalItems'> & {
+  nextToken: string | null
+  entries: number
+  passedOver: number
+}
 
 /** Takes in a page, and decides whether it was the last one. */
 export function takePage(state: SweepState, page: ListedPage, counts: PageCounts, now: number): SweepState {
-  const seen = state.seen + counts.fresh
+  const seen = state.seen + counts.fresh + page.passedOver
   const total = page.totalItems ?? state.total
   const barren = counts.fresh > 0 ? 0 : state.barren + 1
   // The total falls when an entry goes: those after it move up, perhaps onto a page already read.

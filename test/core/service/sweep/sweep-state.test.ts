@@ -13,13 +13,15 @@ const PLAN: SweepPlan = {
   repair: 'report',
 }
 
-const LAST = { entries: 2, totalItems: 2, nextPage: null, nextToken: null }
+const LAST = { entries: 2, totalItems: 2, nextPage: null, nextToken: null, passedOver: 0 }
 const TWO = { fresh: 2, freshFiles: 2, kept: 0 }
 
 const begun = (): SweepState => beginSweep(newState(PLAN, null), 1)
 
 test('a listing is complete where it saw as many entries as the service counts', () => {
   expect(takePage(begun(), LAST, TWO, 2)).toMatchObject({ phase: 'judging', baseline: 1, ended: { fault: null } })
+  const withOther = { ...LAST, totalItems: 3, passedOver: 1 }
+  expect(takePage(begun(), withOther, TWO, 2)).toMatchObject({ phase: 'judging', seen: 3, files: 2 })
 })
 
 test.each([

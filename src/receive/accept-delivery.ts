@@ -76,7 +76,7 @@ export interface FoundEndpoint {
 }
 
 export interface AcceptParts {
-  store: Pick<Store, 'saveCapture' | 'listEndpoints' | 'startLeftOut'>
+  store: Pick<Store, 'saveCapture' | 'startLeftOut'>
   intake: DeliveryIntake
   /**
    * Those of a version of the set-up, or later. Rejects while no process has written its workflows:
@@ -139,9 +139,7 @@ export async function acceptDelivery(
     workflows,
     priorities: planPriorities(workflows, known),
   })
-  // Its first delivery may have come by an endpoint of the account that leaves the type out.
-  const others = isWanted && receipt.verdict === 'duplicate' ? await store.listEndpoints(setup) : []
-  const isLate = others.some((each) => each.account === endpoint.account && !wantsType(each, type))
+  const isLate = isWanted && receipt.isLeftOut === true
   const runs = isLate ? await store.startLeftOut(event, workflows, receivedAt) : receipt.runs.length
   return { verdict: receipt.verdict, runs, workflows: runs === 0 ? [] : workflows, ...accepted, facts }
 }

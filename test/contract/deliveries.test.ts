@@ -26,6 +26,8 @@ describeStores((test, open) => {
     await store.saveDelivery(incoming('evt_1', { workflows: [], facts: { leftOut: true } }))
     await store.saveDelivery(incoming('evt_2', { workflows: [] }))
     const other = await reopen()
+    const again = await Promise.all(['evt_1', 'evt_2'].map((id) => other.saveDelivery(incoming(id))))
+    expect(again.map(({ isLeftOut = false }) => isLeftOut)).toEqual([true, false])
     const wanted = ['evt_1', 'evt_1', 'evt_2', 'evt_3'].map((id, index) =>
       (index === 0 ? other : store).startLeftOut({ account: 'default', id }, ['verify', 'copy'], NOW),
     )

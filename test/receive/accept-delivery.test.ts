@@ -37,6 +37,16 @@ test('an event that comes by two endpoints starts its runs once, whichever of th
   expect(started).toMatchObject(runs.map(() => ({ runs: 1, workflows: ['follow-up'] })))
 })
 
+test('an event starts its runs though the endpoint that left its type out is gone by then', async () => {
+  const { post, store } = await createTestReceiver()
+  const transfers = planEndpoint({ name: 'transfers', secret: SECRET, events: ['transfer.*'] }, NOW)
+  await store.addEndpoint(transfers)
+  await post(eventBody('evt_1'), {}, `/hooks/${transfers.path}`)
+  await store.removeEndpoint(transfers, NOW)
+  for (const _ of [1, 2]) await post(eventBody('evt_1'))
+  expect(await store.listRuns({ limit: 9 })).toMatchObject([{ eventId: 'evt_1', workflow: 'follow-up' }])
+})
+
 test('P10: the signature covers the bytes as they came, not as parsed', async () => {
   const { post } = await createTestReceiver()
   const spaced = `  ${eventBody('evt_1').replaceAll(',', ' ,\n ')}\n`

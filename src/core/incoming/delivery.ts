@@ -157,6 +157,8 @@ export interface DeliveryReceipt {
   verdict: 'accepted' | 'duplicate' | 'conflict'
   /** Ids of the new runs, in the order of the delivery's workflows. */
   runs: string[]
+  /** True for a duplicate of an event that has no runs yet, for an endpoint left its type out. */
+  isLeftOut?: boolean
   /** Number of the event, where the delivery's worker claimed its runs. */
   claimedWithEvent?: EventNumber
   /** Of the leases of those runs; see `Lease`. */

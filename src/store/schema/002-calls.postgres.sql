@@ -23,15 +23,15 @@ CREATE FUNCTION tally_unmatched_1(p_type text[], p_at bigint[]) RETURNS void LAN
     last_at = greatest(unmatched_tally.last_at, excluded.last_at)
 $$;
 
--- Saves deliveries of one stream, with their events, runs and queue rows. Index: primary keys, and
--- the first rows of work_ready and work_waiting. A delivery that is there already gives the verdict
--- that it had.
+-- Saves deliveries of one stream, with their events, runs and queue rows. Index: primary keys, the
+-- first rows of work_ready and work_waiting, and delivery_repeat. A delivery that is there already
+-- gives the verdict that it had.
 CREATE FUNCTION save_deliveries_1(
   p_stream integer, p_setup bigint[], p_identity uuid[], p_hash uuid[], p_id text[], p_account text[], p_type text[],
   p_created bigint[], p_received bigint[], p_body text[], p_delivery text[], p_endpoint text[], p_facts text[],
   p_unmatched boolean[], p_run_of integer[], p_run text[], p_workflow text[], p_rank bigint[], p_code text[],
   p_worker text
-) RETURNS TABLE (number integer, seq bigint, verdict text, is_taken boolean)
+) RETURNS TABLE (number integer, seq bigint, verdict text, is_taken boolean, is_left_out boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_column
@@ -87,7 +87,7 @@ BEGIN
       SELECT t.id, t.endpoint, t.received, 'accepted', t.event, base + 8 * t.o, octet_length(t.body), t.facts
       FROM unnest(p_delivery, p_endpoint, p_received, p_id, p_body, p_facts) WITH ORDINALITY
         AS t (id, endpoint, received, event, body, facts, o);
-    RETURN QUERY SELECT g, base + 8 * g, 'accepted', is_free FROM generate_series(1, n) AS g;
+    RETURN QUERY SELECT g, base + 8 * g, 'accepted', is_free, false FROM generate_series(1, n) AS g;
     RETURN;
   END IF;
   RETURN QUERY
@@ -107,7 +107,9 @@ BEGIN
       CASE WHEN known.before IS NULL THEN known.verdict = 'accepted' AND is_free
         -- Those of a later claim are known to whoever made that.
         ELSE EXISTS (SELECT 1 FROM run JOIN work ON work.run_id = run.id
-          WHERE run.event_seq = known.seq AND work.worker = p_worker AND work.fence = 1 AND work.claim IS NULL) END
+          WHERE run.event_seq = known.seq AND work.worker = p_worker AND work.fence = 1 AND work.claim IS NULL) END,
+      known.verdict = 'duplicate' AND EXISTS (SELECT 1 FROM delivery AS first WHERE first.event_seq = known.seq
+        AND first.verdict = 'accepted' AND first.facts LIKE '%"leftOut":true%')
     FROM known;
 END $$;
 

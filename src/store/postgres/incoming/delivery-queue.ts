@@ -20,6 +20,7 @@ interface SavedRow {
   seq: number
   verdict: DeliveryReceipt['verdict']
   isTaken: boolean
+  isLeftOut: boolean
   era: string
 }
 
@@ -32,7 +33,7 @@ const COLUMNS = 19
 export class DeliverySaves extends Table<Connection> {
   readonly #uses: SecretUses = new SecretUses(this.db)
   readonly #save: Call<SavedRow> = this.db.prepareCall<SavedRow>(
-    `SELECT number, seq, verdict, is_taken, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
+    `SELECT number, seq, verdict, is_taken, is_left_out, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
   )
 
   async save(stream: number, planned: readonly PlannedDelivery[]): Promise<Answer[]> {
@@ -86,8 +87,8 @@ function describeRun(
 
 function readAnswer(row: SavedRow | undefined, runs: readonly string[], stream: number): Answer {
   if (row === undefined) return null
-  const { verdict, seq, isTaken, era } = row
-  if (verdict !== 'accepted') return { verdict, runs: [] }
+  const { verdict, seq, isTaken, isLeftOut, era } = row
+  if (verdict !== 'accepted') return { verdict, runs: [], ...(isLeftOut && { isLeftOut }) }
   return { verdict, runs: [...runs], ...(isTaken ? { claimedWithEvent: { stream, seq }, era } : {}) }
 }
 

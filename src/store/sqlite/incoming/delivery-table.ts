@@ -2,6 +2,7 @@ import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import { JoinedTable } from '../../connection.ts'
+import { LEFT_OUT } from '../../tables/incoming/delivery-ledger.ts'
 import { SecretUses } from '../../tables/incoming/endpoint-table.ts'
 import type { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
 import { IS_READY } from '../../tables/runs/claim-reader.ts'
@@ -27,6 +28,8 @@ export class DeliveryTable extends JoinedTable<{ events: EventTable; unmatched: 
          AND NOT EXISTS (SELECT 1 FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
          AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`)
 
+  readonly #leftOut = this.db.prepare<[number]>(LEFT_OUT)
+
   async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const saved = await this.parts.events.save(delivery)
     const receipt = await this.#startRuns(saved, delivery)
@@ -48,7 +51,10 @@ export class DeliveryTable extends JoinedTable<{ events: EventTable; unmatched: 
   }
 
   async #startRuns(saved: SavedEvent, delivery: IncomingDelivery): Promise<DeliveryReceipt> {
-    if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
+    if (saved.kind === 'known') {
+      const isLeftOut = saved.isSameBody && (await this.#leftOut.get(saved.seq)) !== undefined
+      return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [], ...(isLeftOut && { isLeftOut }) }
+    }
     const { arrivalClaim, workflows, receivedAt } = delivery
     const claim = arrivalClaim && (await this.#mayClaimAll(workflows, receivedAt)) ? arrivalClaim : null
     const runs: string[] = []

@@ -11,6 +11,10 @@ type DeliveryRow = Omit<DeliveryRecord, 'facts'> & { facts: string }
 
 const COLUMNS = 'id, endpoint_id, received_at, verdict, event_id, body_bytes, facts'
 
+/** The first delivery of an event whose type its endpoint left out. Index: delivery_repeat. */
+export const LEFT_OUT = `SELECT id, facts FROM delivery WHERE event_seq = ? AND verdict = 'accepted'
+  AND facts LIKE '%"leftOut":true%'`
+
 function readDelivery(row: DeliveryRow): DeliveryRecord {
   return { ...row, facts: JSON.parse(row.facts) }
 }
@@ -31,10 +35,7 @@ export class DeliveryLedger extends JoinedTable<{ events: Events }> {
      SELECT ${COLUMNS} FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
      ORDER BY id DESC LIMIT @limit`,
   )
-  // Index: primary key, within the event's millisecond.
-  readonly #first = this.db.prepare<[{ seq: number; from: string; to: string }], { id: string; facts: string }>(
-    `SELECT id, facts FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'`,
-  )
+  readonly #leftOut = this.db.prepare<[number], { id: string; facts: string }>(LEFT_OUT)
   // Index: primary key.
   readonly #setFacts = this.db.prepare<[facts: string, id: string, before: string]>(
     'UPDATE delivery SET facts = ? WHERE id = ? AND facts = ?',
@@ -76,11 +77,11 @@ export class DeliveryLedger extends JoinedTable<{ events: Events }> {
   }
 
   /** Takes the mark from an event that an endpoint left out. False where it has none any more. */
-  async takeLeftOut(event: Pick<EventRecord, 'seq' | 'receivedAt'>): Promise<boolean> {
-    const first = await this.#first.get(firstIdsOf(event))
+  async takeLeftOut({ seq }: Pick<EventRecord, 'seq'>): Promise<boolean> {
+    const first = await this.#leftOut.get(seq)
     if (!first) return false
-    const { leftOut, ...facts }: DeliveryFacts = JSON.parse(first.facts)
-    return leftOut === true && (await this.#setFacts.run(JSON.stringify(facts), first.id, first.facts)).changes === 1
+    const { leftOut: _, ...facts }: DeliveryFacts = JSON.parse(first.facts)
+    return (await this.#setFacts.run(JSON.stringify(facts), first.id, first.facts)).changes === 1
   }
 
   /** Deliveries of an endpoint by verdict since a moment. Reads every row of that time. */

@@ -33,7 +33,8 @@ const COLUMNS = 19
 export class DeliverySaves extends Table<Connection> {
   readonly #uses: SecretUses = new SecretUses(this.db)
   readonly #save: Call<SavedRow> = this.db.prepareCall<SavedRow>(
-    `SELECT number, seq, verdict, is_taken, is_left_out, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
+    `SELECT number, seq, verdict, is_taken, is_left_out, era_1() AS era
+     FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
   )
 
   async save(stream: number, planned: readonly PlannedDelivery[]): Promise<Answer[]> {

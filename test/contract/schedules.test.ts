@@ -74,10 +74,14 @@ describeStores((test) => {
     expect([await store.noteMissed('nightly', 1, NOW + 3 * HOUR), await missed()]).toEqual([1, 6])
   })
 
-  test('a changed cron line starts now and catches up with nothing', async ({ store }) => {
+  test('a cron line with other moments starts now and catches up with nothing', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     await saveLine(store, 'nightly', NOW + HOUR, { line: '* * * * *' })
     expect(await lastAt(store, 'nightly')).toBe(NOW + HOUR)
+    await saveLine(store, 'nightly', NOW + 2 * HOUR, { line: '* * * * *', timezone: 'Asia/Kolkata' })
+    expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
+    await saveLine(store, 'nightly', NOW + 3 * HOUR, { line: '* * * * *', timezone: 'Asia/Kolkata', overlap: 'skip' })
+    expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
   })
 
   test('a queued tick starts in the commit that ends the one before it, whatever ends that', async ({ store }) => {

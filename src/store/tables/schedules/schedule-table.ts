@@ -128,7 +128,8 @@ export class ScheduleTable extends Table {
         continue
       }
       if (known.plan === plan && known.madeBy === file && known.nextAt !== null) continue
-      const isSame = (JSON.parse(known.plan) as CronTrigger).expression === line.expression
+      const { expression, timezone } = JSON.parse(known.plan) as CronTrigger
+      const isSame = expression === line.expression && timezone === line.timezone
       await this.#change(known, { plan, input: null, madeBy: file, startedAt: isSame ? null : now }, now)
     }
   }

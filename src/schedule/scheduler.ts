@@ -151,7 +151,7 @@ export class Scheduler {
     this.#working.set(due.id, work)
   }
 
-  async #handle(due: DueSchedule, now: number): Promise<void> {
+  async #handle(due: DueSchedule, now: number): Promise<unknown> {
     const { id, name, version, workflow, plan, isPaused } = due
     const { store } = this.#parts
     const { signal } = this.#stopped
@@ -178,8 +178,11 @@ export class Scheduler {
 
   /** Records the next moment of a backfill that has no tick yet. */
   async #fill(due: DueSchedule, plan: BackfillPlan, now: number): Promise<void> {
-    const { id, name, version, workflow, lastAt } = due
+    const { id, name, version, workflow, lastAt, nextAt: dueAt } = due
     const { store } = this.#parts
+    const later = now + Math.ceil(60_000 / plan.perMinute)
+    // Of several processes one goes on. Where it dies now, another one does so later.
+    if (!(await store.lookAtSchedule(id, { version, nextAt: later, dueAt }, now))) return
     const next = nextMomentOf(plan)
     const overlap = plan.line.overlap === 'allow' ? 'allow' : 'queue'
     const of = { id: plan.of, name, workflow: workflow ?? '', plan: { ...plan.line, overlap } } as const
@@ -191,13 +194,13 @@ export class Scheduler {
       const isNew = await this.#record(of, { scheduledFor: moment, missed: 0 }, now, null).catch(nullIfGone)
       if (isNew === null) return missRest(this.#parts, due, { next, now })
       handledAt = moment
-      if (isNew) nextAt = now + Math.ceil(60_000 / plan.perMinute)
+      if (isNew) nextAt = later
       else if (++skipped === MAX_PASSED) nextAt = now
     }
     await store.lookAtSchedule(id, { version, nextAt, handledAt, skipped }, now)
   }
 
-  async #send({ id, version }: DueSchedule, plan: CronTrigger | OncePlan, now: number): Promise<void> {
+  async #send({ id, version }: DueSchedule, plan: CronTrigger | OncePlan, now: number): Promise<unknown> {
     const { store, publish } = this.#parts
     const at = plan.kind === 'once' ? plan.at : now
     if (at > now) return store.lookAtSchedule(id, { version, nextAt: at }, now)

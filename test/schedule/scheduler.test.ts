@@ -165,6 +165,16 @@ test('a backfill makes the tick of each past moment once, at its rate, over a re
   })
 })
 
+test('two schedulers together keep to the rate of a backfill', async () => {
+  const bench = await openBackfill(1)
+  const other = new SchedulerBench('2026-05-10T12:00Z', { store: bench.store })
+  await Promise.all([bench.start(), other.start()])
+  expect(await bench.ticks()).toHaveLength(1)
+  await Promise.all([bench, other].map((each) => each.wakeAt('2026-05-10T12:01Z')))
+  expect(await bench.ticks()).toHaveLength(2)
+  expect(await bench.store.findSchedule('fill')).toMatchObject({ skipped: 0 })
+})
+
 test('a backfill whose schedule is removed ends, and tells how many moments got no run', async () => {
   const bench = await openBackfill(1)
   await bench.start()

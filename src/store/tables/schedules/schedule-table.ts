@@ -91,7 +91,7 @@ export class ScheduleTable extends Table {
       `UPDATE schedule SET next_at = @nextAt, looked_at = @now, skipped = skipped + @skipped,
          handled_at = ${this.db.sql.greatest}(handled_at, @handledAt),
          done_at = CASE WHEN CAST(@nextAt AS bigint) IS NULL THEN CAST(@now AS bigint) END
-       WHERE id = @id AND version = @version AND next_at IS NOT NULL`,
+       WHERE id = @id AND version = @version AND next_at = coalesce(CAST(@dueAt AS bigint), next_at)`,
     ),
   }
   readonly #reads = {
@@ -201,12 +201,13 @@ export class ScheduleTable extends Table {
     return missed - known.noted
   }
 
+  /** False where it is another schedule than was looked at, or is done. */
   async lookAtSchedule(
     id: string,
-    { version, nextAt, handledAt = 0, skipped = 0 }: ScheduleLook,
+    { version, nextAt, dueAt = null, handledAt = 0, skipped = 0 }: ScheduleLook,
     now: number,
-  ): Promise<void> {
-    await this.#writes.look.run({ id, version, nextAt, handledAt, skipped, now })
+  ): Promise<boolean> {
+    return (await this.#writes.look.run({ id, version, nextAt, dueAt, handledAt, skipped, now })).changes === 1
   }
 
   /** Looks again at all that a scheduler saw after `now`, by a clock that was ahead. No index. */

@@ -146,7 +146,7 @@ export interface ScheduleLook {
   version: number
   /** When to look again; null: nothing is left to do. */
   nextAt: number | null
-  /** The moment that called for the look: where another process has acted on it, nothing changes. */
+  /** The moment that called for the look: where another process was first, nothing changes. */
   dueAt?: number | null
   /** Of a backfill: the last moment that it handled, and moments that it passed over. */
   handledAt?: number

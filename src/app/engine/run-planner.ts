@@ -121,8 +121,10 @@ export class RunPlanner implements Planner {
     const use = await store.listGuardUse(clock.now())
     const late = Promise.withResolvers<PreviewedJob>()
     const timer = setTimeout(() => late.resolve(failedPreview(new Error(TOO_LONG))), longestMs)
+    // Those that a fork keeps.
+    const steps = claim.isFirstPass ? [] : await store.listSteps(claim.lease.runId)
     const plan = isolated
-      .previewOne({ claim, steps: [] }, { readsLive: true, plans: { use, borrows: true } })
+      .previewOne({ claim, steps }, { readsLive: true, plans: { use, borrows: true } })
       .catch((error: unknown) => (isEndOfProcess(error) ? null : failedPreview(error)))
     return Promise.race([plan, late.promise]).finally(() => clearTimeout(timer))
   }

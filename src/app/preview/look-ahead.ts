@@ -28,8 +28,8 @@ export async function lookAhead(
       { claim, steps },
       { readsLive: true, plans: { use, borrows: true } },
     )
-    const isNew = ({ class: kind, source, step }: PreviewedEffect) =>
-      (kind === 'delete' || kind === 'write') && source !== 'recorded' && !listed.has(step)
+    const isNew = ({ class: kind, step }: PreviewedEffect) =>
+      (kind === 'delete' || kind === 'write') && !listed.has(step)
     found.push(describeAhead(run.id, effects.filter(isNew), end))
   }
   return found

@@ -115,7 +115,9 @@ export async function previewRun(
   if (rules.plans === undefined) return previewed
   const source = { runId: claim.lease.runId, workflow: workflow.id, account: accountOf(claim.cause) }
   const guard = { limits: world.guard.limits, own: readWorkflowGuard(workflow), source, use: rules.plans.use }
-  return { ...previewed, held: findHeld(previewed.effects, guard) }
+  // A plan is of what would happen: what the journal has is done.
+  const effects = previewed.effects.filter((effect) => effect.source !== 'recorded')
+  return { ...previewed, effects, held: findHeld(effects, guard) }
 }
 
 function replay(

@@ -8,7 +8,8 @@ import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import type { EffectsMode } from '../../../src/core/safety/stop.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { eventBody, NOW } from '../../support/fixtures.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
+import { checkpoint, eventBody, NOW, queueRun } from '../../support/fixtures.ts'
 import { BLOCK, DOOR } from '../../support/program.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { testConfig } from '../../support/test-config.ts'
@@ -28,9 +29,11 @@ async function openPlanner({
     writeFileSync(
       join(workflowsDir, 'tidy.workflow.js'),
       `import { defineWorkflow } from '${DOOR}'
-export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ event }) => {
+export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ event, step }) => {
   if (event.id === 'evt_bad') ${BLOCK}
   if (event.id === 'evt_idle') await new Promise(() => {})
+  if (event.id === 'evt_two')
+    return [await step.run('tell', () => 0), await step.run('tell too', () => 0, { dry: () => 'dry' })]
   return '${output}'
 } })`,
     )
@@ -78,6 +81,18 @@ test('changed code is planned once it is loaded again', async () => {
 test('a workflow without a module in the folder fails in its plan, and says so', async () => {
   const { plan } = await openPlanner()
   expect((await plan('evt_1', 'elsewhere')).reason).toMatch(/^would fail .*no module defines the workflow "elsewhere"/)
+})
+
+test('the plan of a fork begins with the results that the fork keeps, and is of the rest', async () => {
+  const { planner, store } = await openPlanner()
+  await queueRun(store, 'evt_two', 'tidy')
+  const claim = await claimNext(store)
+  await store.saveCheckpoint(claim.lease, checkpoint('tell', { output: '"told"' }))
+  const plan = await planner.plan({ ...claim, isFirstPass: false })
+  expect(JSON.parse(plan.json)).toMatchObject({
+    effects: [{ step: 'tell too' }],
+    end: { kind: 'completed', output: '["told","dry"]' },
+  })
 })
 
 test('code that waits for ever ends its plan after a while', async () => {

@@ -17,7 +17,7 @@ import { isoTime, withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
-import { findEvent } from '../queries/find-event.ts'
+import { findAbsorbers, findEvent } from '../queries/find-event.ts'
 import { EVENT_POSITION, readPage } from '../queries/read-page.ts'
 import { given, parseSearch, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
@@ -111,6 +111,7 @@ function eventReads({ store, surroundings, openLists }: ResourceParts): Handlers
         subjects: readSubjects(event, caller),
         deliveries: await describeDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_EVENT), caller),
         runs: await describeRuns(store, runs, caller),
+        absorbers: await describeRuns(store, await findAbsorbers(store, runs), caller),
       }
     },
   }

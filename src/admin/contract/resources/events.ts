@@ -43,6 +43,7 @@ const oneEvent = z
     dataNote,
     deliveries: z.array(delivery).describe('Newest first, at most 200.'),
     runs: z.array(run).describe('Newest first, at most 200.'),
+    absorbers: z.array(run).describe('Runs of other events that its folded runs are a part of.'),
   })
   .meta({ id: 'OneEvent' })
 

@@ -64,7 +64,7 @@ async function readWhole(
 }
 
 function formatDetails(event: Event, layout: Layout): string[] {
-  const { deliveries, runs } = event
+  const { deliveries, runs, absorbers } = event
   const { paint } = layout
   const facts = formatFacts([
     ['type', formatText(event.type, 300)],
@@ -87,6 +87,7 @@ function formatDetails(event: Event, layout: Layout): string[] {
     ),
     ...formatRows('Deliveries', deliveries, DELIVERY_COLUMNS, layout),
     ...formatRows('Runs', runs, EVENT_RUN_COLUMNS, layout),
+    ...formatRows('Folded into', absorbers, EVENT_RUN_COLUMNS, layout),
   ]
 }
 

@@ -45,7 +45,7 @@ export default function EventPage({ id }: { id: string }) {
             beside={<Link href={hrefOfEvent(found, '/trace')}>Everything that came of it</Link>}
           >
             {found.runs.length > 0 ? (
-              <RunTable runs={found.runs} />
+              <RunTable runs={[...found.runs, ...found.absorbers]} />
             ) : (
               <Empty title="It started no run.">
                 <p>No workflow takes events of this type, or the endpoint's filter leaves it out.</p>

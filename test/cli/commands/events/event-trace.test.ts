@@ -165,4 +165,9 @@ test('a trace leads from a folded run to the run that absorbed it', async () => 
     '    run run gather completed',
   ])
   expect(trees.join('')).toContain('(1 folded into it)')
+  const shown = await Promise.all(sent.map(({ event }: { event: string }) => upshot('events', 'show', event)))
+  const folded = shown.map(({ json }) => json.data).find(({ runs }) => runs[0].foldedInto !== null)
+  expect(folded.absorbers).toMatchObject([{ id: folded.runs[0].foldedInto, status: 'completed' }])
+  const { stdout } = await runHere(dataDir, ['events', 'show', folded.id])
+  expect(stdout).toMatch(/Folded into\n.*RUN.*\n.*run_\w+ +gather +completed/)
 })

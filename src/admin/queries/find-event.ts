@@ -98,7 +98,7 @@ function describeUnsure(beginning: string, { items, searched }: Page<EventRecord
   })
 }
 
-/** Runs that are followed from one that was folded: each event of a debounce folds the run before. */
+/** Folds that are followed from one run: each event of a debounce folds the run before. */
 const MAX_FOLDS = 1_000
 
 /** The runs that folded ones are a part of, directly or through others. */

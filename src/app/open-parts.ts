@@ -98,7 +98,8 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     checkEndpoints: plan.receive ? () => receiver.checkEndpoints() : null,
   })
   const broken = () => listBroken(engine, secrets)
-  const health = createHealth(checks, { warnings: () => broken().map(describeBroken) })
+  const clockWarnings = watchClock({ notices, clock })
+  const health = createHealth(checks, { warnings: () => [...broken().map(describeBroken), ...clockWarnings()] })
   const metrics = openMetrics(config, {
     store,
     clock,
@@ -227,5 +228,28 @@ export function watchDisk({ notices, clock }: { notices: Pick<NoticeBus, 'subscr
     if (ageMs < 0 || ageMs >= REFUSED_FOR_MS) return
     const ago = `${Math.ceil(ageMs / 1_000)} s ago`
     throw new Error(`the disk of the database ${refused.why}: a delivery of ${ago} could not be saved`)
+  }
+}
+
+/** A service that tries a delivery again does so within a few minutes. */
+export const CLOCK_WARNED_MS = 600_000
+
+/**
+ * Watches for deliveries whose signature fits and whose timestamp does not. The result warns for a
+ * while after each, unless one has been accepted since: the clock of this machine may be wrong.
+ */
+export function watchClock({ notices, clock }: Parameters<typeof watchDisk>[0]): () => string[] {
+  let refused = { at: Number.NEGATIVE_INFINITY, skew: 0 }
+  notices.subscribe('delivery.received', ({ verdict, facts: { skewSeconds: skew } }) => {
+    if (skew === undefined) return
+    if (verdict === 'stale' || verdict === 'unavailable') refused = { at: clock.now(), skew }
+    if (verdict === 'accepted') refused.at = Number.NEGATIVE_INFINITY
+  })
+  return () => {
+    const ageMs = clock.now() - refused.at
+    if (ageMs < 0 || ageMs >= CLOCK_WARNED_MS) return []
+    const off = `${Math.abs(refused.skew)} s ${refused.skew < 0 ? 'behind' : 'ahead'}`
+    const what = `A delivery whose signature fits was refused ${Math.ceil(ageMs / 1_000)} s ago`
+    return [`${what}: by its timestamp, this clock is ${off}. Compare the clock of this machine, for example with NTP.`]
   }
 }

@@ -56,5 +56,5 @@ async function askApp(config: Config): Promise<HealthReport> {
   const { askRunningApp } = await import('./running-app.ts')
   const app = await askRunningApp(config)
   if (typeof app === 'string') return { ready: false, checks: { app }, warnings: [] }
-  return { ready: app.isReady, checks: app.checks, warnings: [] }
+  return { ready: app.isReady, checks: app.checks, warnings: app.warnings }
 }

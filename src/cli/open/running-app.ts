@@ -11,9 +11,14 @@ export interface RunningApp extends Runtime {
   isReady: boolean
   /** `ok` or the fault, by the name of the check. */
   checks: Record<string, string>
+  warnings: string[]
 }
 
-const readiness = z.object({ ready: z.boolean(), checks: z.record(z.string(), z.string()) })
+const readiness = z.object({
+  ready: z.boolean(),
+  checks: z.record(z.string(), z.string()),
+  warnings: z.array(z.string()),
+})
 
 /** Generous: the readiness check writes to a disk that may be busy. A dead app refuses at once. */
 export const ANSWER_WITHIN_MS = 10_000
@@ -33,8 +38,8 @@ export async function askRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Promi
     // After a crash, the app of another project may have its address.
     const pid = response.headers.get(PROCESS_HEADER) ?? String(runtime.pid)
     if (pid !== String(runtime.pid)) return `process ${runtime.pid} has ended without a stop`
-    const { ready, checks } = readiness.parse(await response.json())
-    return { ...runtime, isReady: ready, checks }
+    const { ready, ...told } = readiness.parse(await response.json())
+    return { ...runtime, isReady: ready, ...told }
   } catch (error) {
     const isFrozen = error instanceof Error && error.name === 'TimeoutError'
     if (isFrozen)

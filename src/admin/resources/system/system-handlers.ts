@@ -37,14 +37,14 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
       })),
     }),
     async 'GET /system'({ now }) {
-      const { ready, checks } = await health.check()
+      const { ready, ...found } = await health.check()
       const processes = (await store.listProcesses()).map((process) => describeProcess(process, now))
       const disk = await surroundings.readDisk()
       const room = await store.readServerRoom(now)
       const databaseBytes = room?.databaseBytes ?? disk.databaseBytes
       return {
         isReady: ready,
-        checks,
+        ...found,
         processes,
         ...disk,
         databaseBytes,

@@ -11,15 +11,15 @@ type Process = AnswerOf<'GET /system'>['processes'][number]
 
 /** `upshot status`: exits with 6 where nothing is ready, with 7 where an event was lost lately. */
 export const define = actCommand('GET /system', {
-  done({ isReady, checks, processes, effects, sandboxUrl, blockedKeys, sweeps }, _, { out: { paint } }) {
+  done({ isReady, checks, warnings, processes, effects, sandboxUrl, blockedKeys, sweeps }, _, { out: { paint } }) {
     const alive = processes.filter(({ isSilent }) => !isSilent)
     if (alive.length === 0) throw new UpshotError('not_running', 'No process of the app is running.')
     const faults = Object.entries(checks).flatMap(([name, result]) => (result === 'ok' ? [] : `${name}: ${result}`))
-    const broken = new Set(alive.flatMap((each) => each.broken.map(describeBroken)))
+    const faulty = new Set([...warnings, ...alive.flatMap((each) => each.broken.map(describeBroken))])
     return [
       isReady ? paint('green', 'ready') : paint('red', `not ready (${faults.join(', ')})`),
       ...(effects === 'plan' ? [paint('yellow', '  NOTHING ACTS: runs are only planned (UPSHOT_EFFECTS=plan).')] : []),
-      ...[...broken].map((module) => paint('red', `  ${module}`)),
+      ...[...faulty].map((warning) => paint('red', `  ${warning}`)),
       ...alive.flatMap(describeProcess),
       ...(sandboxUrl === null ? [] : [`  sandbox   ${sandboxUrl}`]),
       ...blockedKeys.map(({ account, key, until }) => {

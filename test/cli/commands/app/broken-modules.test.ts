@@ -41,6 +41,7 @@ test('modules that cannot be loaded are named with the reason by /readyz and the
   expect(broken.map(({ file }) => file)).toEqual(FILES)
   for (const { file, reason } of broken) expect(reason).toMatch(MODULES[file]?.[1] ?? /never/)
   const told = broken.map(({ file, reason }) => `${file} cannot be loaded: ${reason}`)
+  expect((data as AnswerOf<'GET /system'>).warnings).toEqual(told)
   const ready = await fetch(`${urls.admin}/readyz`)
   expect(ready.status).toBe(200)
   expect(await ready.json()).toMatchObject({ ready: true, warnings: told })

@@ -84,6 +84,7 @@ const system = z
   .object({
     isReady: z.boolean(),
     checks: z.record(z.string(), z.string()).describe('`ok` or the fault, by the name of the check.'),
+    warnings: z.array(z.string()).describe('Faults of this process for a person to mend, though it is ready.'),
     processes: z.array(
       z.object({
         id: z.string(),

@@ -235,8 +235,8 @@ export function watchDisk({ notices, clock }: { notices: Pick<NoticeBus, 'subscr
 export const CLOCK_WARNED_MS = 600_000
 
 /**
- * Watches for deliveries whose signature fits and whose timestamp does not. The result warns for a
- * while after each, unless one has been accepted since: the clock of this machine may be wrong.
+ * Watches for deliveries whose signature fits and whose timestamp does not: the clock of this
+ * machine may be wrong. The result warns for a while after each, or until one is accepted.
  */
 export function watchClock({ notices, clock }: Parameters<typeof watchDisk>[0]): () => string[] {
   let refused = { at: Number.NEGATIVE_INFINITY, skew: 0 }

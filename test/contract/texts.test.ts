@@ -6,8 +6,11 @@ import { searchTexts } from '../../src/core/store/search-texts.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { beginDelete, NONE } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
 import { deleteFiles } from './support/delete-files.ts'
+import { claimLease, QUESTION } from './support/waiting-runs.ts'
+import { wordOf } from './support/word-of.ts'
 
 const ANNA: Words = { kind: 'text', text: 'Anna Meier' }
 const by = { actor: 'ben', reason: 'request 7', now: NOW + 1 }
@@ -113,6 +116,37 @@ describeStores((test, openStore) => {
     // More of a row may go later.
     expect(await eraseAll(store, { kind: 'path', text: '/in' })).toBeGreaterThan(0)
     expect(await verifyLedger(store)).toMatchObject({ passed: true, faults: [] })
+  })
+
+  test('the list of an approval keeps its text while another run rests on it', async () => {
+    const { store } = await openStore()
+    const hold = async (name: string) => {
+      const lease = await claimLease(store, `evt_${name}`)
+      const step = checkpoint('rm', { effect: 'delete', target: `storage_a:${name}`, output: null })
+      const asked = { path: `/in/${name}.pdf`, bytes: 1, modifiedAt: null }
+      await beginDelete(store, lease, step, { limits: NONE, asked })
+      return { lease, begin: () => beginDelete(store, lease, step, { limits: NONE, asked }) }
+    }
+    const anna = await hold('Anna Meier')
+    const other = await hold('other')
+    await store.cancelRun(anna.lease.runId, 'a person asks for an erasure', NOW)
+    expect((await searchTexts(store, ANNA)).neededBy).toEqual([other.lease.runId])
+    const [approval] = await store.listApprovals({ limit: 1, now: NOW })
+    await store.decideApproval(await wordOf(store, approval?.id ?? ''), NOW)
+    expect((await searchTexts(store, ANNA)).neededBy).toEqual([other.lease.runId])
+    expect(await other.begin()).toMatchObject({ kind: 'granted' })
+    expect((await searchTexts(store, ANNA)).neededBy).toEqual([])
+  })
+
+  test('a question keeps what it shows while its run waits for the answer', async () => {
+    const { store } = await openStore()
+    const lease = await claimLease(store, 'evt_1')
+    const approve = { ...QUESTION, show: { owner: 'Anna Meier' }, expiresAt: NOW + 1_000 }
+    const open = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
+    await store.saveCheckpoint(lease, checkpoint('ask', open), undefined, { approve })
+    expect((await searchTexts(store, ANNA)).neededBy).toEqual([lease.runId])
+    await store.cancelRun(lease.runId, 'a person asks for an erasure', NOW)
+    expect((await searchTexts(store, ANNA)).neededBy).toEqual([])
   })
 
   test('an event of which text was erased is still known, and another one with its id is a conflict', async () => {

@@ -13,6 +13,8 @@ export interface TextTable {
   packed?: string
   /** SQL for the unfinished run or the schedule that needs the row; null: nothing does. */
   neededBy?: string
+  /** The column of its key with the approval that the row is a part of. */
+  approval?: 'id' | 'approval'
 }
 
 const unfinished = (run: string) => `(SELECT work.run_id FROM work WHERE work.run_id = given.${run})`
@@ -100,15 +102,16 @@ export const textTables = (bodies: keyof typeof BODIES): readonly TextTable[] =>
     neededBy: unfinished('run_id'),
   },
   { table: 'effect_stop', key: ['kind', 'name'], texts: ['reason'] },
-  { table: 'approval', key: ['id'], texts: ['why', 'question', 'answer'], names: ['asked_by'] },
+  { table: 'approval', key: ['id'], texts: ['why', 'question', 'answer'], names: ['asked_by'], approval: 'id' },
   {
     table: 'approval_item',
     key: ['approval', 'number'],
     texts: ['target', 'asked'],
     names: ['step'],
     neededBy: unfinished('run_id'),
+    approval: 'approval',
   },
-  { table: 'approval_vote', key: ['approval', 'actor'], texts: ['reason', 'answer'] },
+  { table: 'approval_vote', key: ['approval', 'actor'], texts: ['reason', 'answer'], approval: 'approval' },
   LEDGER,
 ]
 

@@ -41,6 +41,13 @@ export class TextSearch extends Table {
     return found
   }
 
+  /** A run that may still act by an approval, whose hash covers all of it. Index: primary keys. */
+  readonly #findResting = this.readValue<[approval: string], string>(
+    `SELECT work.run_id FROM approval_item AS item JOIN work ON work.run_id = item.run_id
+       LEFT JOIN step ON step.run_id = item.run_id AND step.key = item.step
+     WHERE item.approval = ? AND item.state IN ('open', 'approved') AND step.effect_seq IS NULL LIMIT 1`,
+  )
+
   /** Index: the primary key of each table, or the one that `TextTable.key` names. */
   async findTexts({ words, table, after }: TextQuery): Promise<TextStretch> {
     const place = this.get(table)
@@ -67,13 +74,17 @@ export class TextSearch extends Table {
       )
       .all(...from, ...end)
     const found: FoundText[] = []
+    const resting = new Map<unknown, string | null>()
     for (const row of rows) {
       const hits = texts.filter((column) => eraser.isIn(String(row[nameOf(column)] ?? '')))
       const bytes = place.packed === undefined ? null : (row[place.packed] as Uint8Array)
       if (place.packed !== undefined && bytes !== null && eraser.isIn(await unpackOutput(bytes)))
         hits.push(place.packed)
       if (hits.length === 0) continue
-      found.push({ key: keyOf(place, row), columns: hits, neededBy: (row.neededBy ?? null) as string | null })
+      const approval = place.approval && row[place.approval]
+      if (approval && !resting.has(approval)) resting.set(approval, await this.#findResting(String(approval)))
+      const neededBy = row.neededBy ?? resting.get(approval) ?? null
+      found.push({ key: keyOf(place, row), columns: hits, neededBy: neededBy as string | null })
     }
     return { found, rows: stretch.length, next: stretch.length < limit ? null : end }
   }

@@ -86,13 +86,14 @@ export async function findMadeUp(
     spellingsOf: (account: string) => StorageSpellings | Promise<StorageSpellings>
   },
 ): Promise<string | null> {
-  const { account, type, body, origin, receivedAt } = event
+  const { id, account, type, body, origin, receivedAt } = event
   if (origin === 'reconcile' || !isFileType(type)) return null
   const found = readFile(parts.functions().get(type), body, await parts.spellingsOf(account))
   if (found === null || found === 'none') return null
   const finding = await parts.store.findFinding({ account, type, ...found })
   if (finding?.state !== 'made' || finding.foundAt < receivedAt - STANDS_IN_MS) return null
-  return finding.event
+  // Once the late one is known, an event tells of something else: of a file that was made again.
+  return (finding.lateEvent ?? id) === id ? finding.event : null
 }
 
 function isFileType(type: string): type is FileType {

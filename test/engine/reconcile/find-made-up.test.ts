@@ -13,10 +13,10 @@ test('a late real event finds the made-up one of its file, for thirty days and o
   const lost = world.add()
   await world.run(7 * HOUR)
   const [made] = await world.findings()
-  const late = async (type: 'file.created' | 'file.deleted', id: string) => {
-    await world.tell(type, id)
+  const late = async (type: 'file.created' | 'file.deleted', id: string, name = `evt_${type}_${id}`) => {
+    await world.tell(type, id, name)
     const told = await world.store.listEvents({ limit: 100 })
-    const event = told.find((each) => each.id === `evt_${type}_${id}`)
+    const event = told.find((each) => each.id === name)
     if (event === undefined) throw new Error('it was told')
     const parts = { store: world.store, functions: () => world.functions, spellingsOf: () => ({}) }
     return {
@@ -26,6 +26,9 @@ test('a late real event finds the made-up one of its file, for thirty days and o
   }
   expect(made?.event).toMatch(/^evt_/)
   expect(await late('file.created', lost)).toEqual({ now: made?.event, old: null })
+  await world.match()
+  expect(await late('file.created', lost)).toMatchObject({ now: made?.event })
+  expect(await late('file.created', lost, 'evt_of_a_second_creation')).toEqual({ now: null, old: null })
   expect(await late('file.deleted', lost)).toEqual({ now: null, old: null })
   expect(await late('file.created', 'fil_00001')).toEqual({ now: null, old: null })
 })

@@ -156,6 +156,20 @@ describeStores((test, open) => {
     })
   })
 
+  test('a run that left the line of a singleton to wait for a person holds up nobody behind it', async ({ store }) => {
+    const rule = { gates: [singleton], onConflict: 'queue', wakeAt: NOW + 100 } as const
+    const first = await arrive(store, 'evt_1')
+    expect(await askAdmission(store, first, rule)).toMatchObject({ kind: 'admitted' })
+    const second = await arrive(store, 'evt_2')
+    expect(await askAdmission(store, second, rule)).toMatchObject({ kind: 'queued' })
+    const [again] = await store.claimRuns('wrk_1', 1, NOW + 100)
+    expect(again?.lease.runId).toBe(second.lease.runId)
+    if (again) await store.parkRun(again.lease, { dueAt: null, reason: 'its `where` threw', hasNotStarted: true })
+    await store.completeRun(first.lease, 'null', NOW + 200)
+    const third = await arrive(store, 'evt_3', NOW + 300)
+    expect(await askAdmission(store, third, { ...rule, wakeAt: null }, NOW + 300)).toMatchObject({ kind: 'admitted' })
+  })
+
   test('a run that asks for its admission too late is canceled', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     expect(await askAdmission(store, run, { startBy: NOW + 10 }, NOW + 10)).toMatchObject({ kind: 'canceled' })

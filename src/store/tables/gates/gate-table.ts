@@ -120,13 +120,11 @@ export class GateTable extends Table {
     for (const at of gates.sort(byLine)) await this.db.lock(at)
   }
 
-  /**
-   * A run that waits outside of a line gives its slots back, except those that survive a sleep.
-   */
+  /** Frees the places of a run that waits outside of a line, as {@link freePlaces} does. */
   async sleep(runId: string): Promise<void> {
     if ((await this.#runs.leave.run(runId)).changes === 0) return
     await this.#runs.dropGathering.run(runId)
-    this.#note(await this.#slots.freeSleeping.all(runId))
+    await this.freePlaces(runId)
   }
 
   /** A run that is over gives all its slots back. */
@@ -327,9 +325,6 @@ function prepareSlots(db: Connection) {
     ),
     free: db.prepare<[string], FreedSlot>(
       `DELETE FROM gate_slot WHERE run_id = ? AND (survives_sleep = 0 OR is_held = 0) RETURNING ${freed}`,
-    ),
-    freeSleeping: db.prepare<[string], FreedSlot>(
-      `DELETE FROM gate_slot WHERE run_id = ? AND survives_sleep = 0 RETURNING ${freed}`,
     ),
     freeAll: db.prepare<[string], FreedSlot>(`DELETE FROM gate_slot WHERE run_id = ? RETURNING ${freed}`),
     takeThrottle: db.prepare<[string], { workflow: string; key: string }>(

@@ -68,13 +68,14 @@ export async function describeRoles(schema: string): Promise<string> {
   return writeRoleSql(schema)
 }
 
-/** Facts of the server of PostgreSQL; null for a file. */
-export async function inspectDatabase(config: Place): Promise<ServerFacts | null> {
-  const options = storeOptions(config)
-  if ('file' in options) return null
+/** A pooler without a free session gives no answer. */
+const FACTS_MS = 4_000
+
+/** Facts of the server of PostgreSQL. */
+export async function inspectDatabase(config: Parameters<typeof postgresOptions>[0]): Promise<ServerFacts> {
   const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
   const { inspectServer } = await import('../../store/postgres/upkeep/inspect-server.ts')
-  return withSession(options, inspectServer)
+  return withSession(postgresOptions(config), inspectServer, FACTS_MS)
 }
 
 /**

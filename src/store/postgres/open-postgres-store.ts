@@ -152,12 +152,13 @@ export function migratePostgres(options: PostgresStoreOptions): Promise<Migratio
   return withSession(options, (client) => migrate(client, options.schema))
 }
 
-/** A session for work on the whole database, whose statements may take long. */
+/** A session for work on the whole database, whose statements may take long. Default: any time. */
 export async function withSession<T>(
   options: PostgresStoreOptions,
   use: (client: pg.Client, place: string) => Promise<T>,
+  answerMs = 0,
 ): Promise<T> {
-  const pool = new Pool({ hosts: options.hosts, schema: options.schema, size: 1, answerMs: 0 })
+  const pool = new Pool({ hosts: options.hosts, schema: options.schema, size: 1, answerMs })
   try {
     return await withFirst(options, pool, (client) => use(client, describePlace(options)))
   } finally {

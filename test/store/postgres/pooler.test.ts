@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/core/time.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
+import { runHere } from '../../cli/support/run-here.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { hasPgbouncer, startPgbouncer } from '../../support/pgbouncer.ts'
 import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 /** Settings of our sessions, beside those that PgBouncer always takes. */
 const SETTINGS = ['options', 'statement_timeout', 'idle_in_transaction_session_timeout']
@@ -61,6 +63,28 @@ describe.skipIf(!hasPgbouncer)('behind PgBouncer in transaction mode (left out w
       message: expect.stringContaining('is behind a pooler that refuses what our sessions need'),
       details: { reason: 'pooled', fix: expect.stringContaining('pool_mode'), passes: false },
     })
+  })
+
+  test('doctor names a pooler that takes single statements alone, and one without a free session', async () => {
+    const { place, user, setPath } = await makeUser()
+    await setPath()
+    const examine = async (url: string) => {
+      const pooled = new URL(url)
+      pooled.searchParams.set('schema', place.schema)
+      const env = { UPSHOT_DATABASE_URL: pooled.href, UPSHOT_SECRET_KEY: randomBytes(32).toString('base64') }
+      return (await runHere(tempFolder(), ['doctor'], { env })).stdout
+    }
+    expect(await examine(await startPgbouncer(place.url, user, SETTINGS, 'statement'))).toContain('Set pool_mode')
+    const url = await startPgbouncer(place.url, user, SETTINGS)
+    for (let n = 0; n < SESSIONS; n++) {
+      const busy = new pg.Client(url)
+      await busy.connect()
+      onTestFinished(() => busy.end())
+      await busy.query('BEGIN')
+    }
+    const beganAt = performance.now()
+    expect(await examine(url)).toMatch(/database .*does not answer/)
+    expect(performance.now() - beganAt).toBeLessThan(20_000)
   })
 
   test.each([

@@ -10,7 +10,7 @@ import { formatBytes } from '../../terminal/format-value.ts'
 import { describeProblem } from '../../terminal/problem.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-type ServerFacts = NonNullable<Awaited<ReturnType<typeof inspectDatabase>>>
+type ServerFacts = Awaited<ReturnType<typeof inspectDatabase>>
 
 /** A larger database takes minutes to read, so it is left to "upshot db verify". */
 const MAX_BYTES_TO_READ = 1_000_000_000
@@ -22,35 +22,33 @@ export async function checkDatabase(
   project: Pick<Project, 'withStore'>,
   config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>,
 ): Promise<Finding[]> {
-  if (config.database) {
-    const answers = await checkServer(project, config.database)
-    return answers.level === 'ok' ? [answers, ...(await checkFacts(config)), ...(await checkReads(config))] : [answers]
-  }
+  const { database } = config
+  if (database) return checkServer(project, { ...config, database })
   const file = databaseFile(config)
   if (!existsSync(file)) return [ok('database', 'it will be created at the first start')]
   return [await checkContent(config, file), checkLog(config, `${file}-wal`)]
 }
 
-/** Opens the database, which checks version, schema and rights. */
-async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, schema }: DatabaseConfig) {
+type OnServer = Pick<Config, 'dataDir' | 'secretKey'> & { database: DatabaseConfig }
+
+/** Asks the server, then opens the database, which checks version, schema and rights. */
+async function checkServer({ withStore }: Pick<Project, 'withStore'>, config: OnServer): Promise<Finding[]> {
+  const { hosts, schema } = config.database
   const [{ host, port, database } = { host: '', port: 0, database: '' }] = hosts
   try {
+    const facts = await inspectDatabase(config)
     await withStore((store) => store.countOpenRuns(commandClock.now()))
-    return ok('database', `PostgreSQL answers: ${database} on ${host}:${port} (schema ${schema})`)
+    const answers = ok('database', `PostgreSQL answers: ${database} on ${host}:${port} (schema ${schema})`)
+    return [answers, ...judgeServer(facts), ...(await checkReads(config))]
   } catch (error) {
     const problem = describeProblem(error)
-    return fail('database', problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
+    return [fail('database', problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })]
   }
 }
 
-async function checkFacts(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>): Promise<Finding[]> {
-  const facts = await inspectDatabase(config)
-  return facts === null ? [] : judgeServer(facts)
-}
-
 /** The standby that answers lists, where one is set. Until it can, the primary does. */
-async function checkReads(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>): Promise<Finding[]> {
-  const [{ host, port } = { host: '', port: 0 }] = config.database?.readHosts ?? []
+async function checkReads(config: OnServer): Promise<Finding[]> {
+  const [{ host, port } = { host: '', port: 0 }] = config.database.readHosts ?? []
   try {
     const ms = await inspectReads(config)
     return ms === null ? [] : [ok('lists', `a standby answers them: ${host}:${port}, ${Math.round(ms)} ms behind`)]

@@ -55,15 +55,16 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
   if ('level' in config) return [checkNode(), config]
   const { root } = project
   const app = await findRunningApp(config)
+  const database = await checkDatabase(project, config)
   return [
     checkNode(),
     ok('config', `valid, with ${config.service.kind === 'real' ? 'the real service' : 'the sandbox'}`),
     ...checkRights(config, root),
     checkDisk(config, root),
     checkWorkflows(config),
-    ...(await checkDatabase(project, config)),
+    ...database,
     ...checkGuard(config),
-    ...(await checkContent(project, config)),
+    ...(database[0]?.level === 'fail' ? [] : await checkContent(project, config)),
     checkApp(config, app),
     ...(app === null ? await checkPorts(config) : []),
     ...(app === null ? [] : await checkDoors(project, config, app)),

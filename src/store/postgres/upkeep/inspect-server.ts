@@ -24,7 +24,9 @@ interface Row extends Omit<ServerFacts, 'connections' | 'clockOffsetMs'> {
   now: number
 }
 
+/** Asks in a transaction, which a pooler may refuse. */
 export async function inspectServer(client: pg.Client): Promise<ServerFacts> {
+  await client.query('BEGIN')
   const askedAt = Date.now()
   const { rows } = await client.query<Row>(
     `SELECT current_setting('server_version') AS version,
@@ -39,6 +41,7 @@ export async function inspectServer(client: pg.Client): Promise<ServerFacts> {
        (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
   )
   const middle = (askedAt + Date.now()) / 2
+  await client.query('COMMIT')
   const [{ used, most, now, ...facts }] = rows as [Row]
   return { ...facts, connections: { used, most }, clockOffsetMs: now - middle }
 }

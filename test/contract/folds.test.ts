@@ -89,4 +89,27 @@ describeStores((test, open) => {
     const ids = (await store.listRunEvents(third.lease.runId)).map((event) => event.id)
     expect(ids).toEqual(['evt_1', 'evt_2', 'evt_3'])
   })
+
+  test('of a long debounce, each folded run is at most three steps from the one that brings its event', async ({
+    store,
+  }) => {
+    const names = Array.from({ length: 12 }, (_, n) => `evt_${10 + n}`)
+    const queued: string[] = []
+    for (const id of names) queued.push(await queueRun(store, id))
+    const claimed = Map.groupBy(await store.claimRuns('wrk_1', names.length, NOW), ({ lease }) => lease.runId)
+    // The seventh event comes before the third to sixth one.
+    for (const n of [0, 1, 6, 2, 3, 4, 5, 7, 8, 9, 10, 11]) {
+      for (const run of claimed.get(queued[n] ?? '') ?? []) await askAdmission(store, run, { fold: debounce })
+    }
+    const stepsOf = async (id: string): Promise<number> => {
+      const next = (await store.findRun(id))?.foldedInto ?? null
+      return next === null ? 0 : 1 + (await stepsOf(next))
+    }
+    const newest = queued.pop() ?? ''
+    expect(await store.findRun(newest)).toMatchObject({ status: 'waiting', folded: 11 })
+    expect((await store.listRunEvents(newest)).map((event) => event.id)).toEqual(names)
+    const steps = await Promise.all(queued.map(stepsOf))
+    expect(Math.min(...steps)).toBe(1)
+    expect(Math.max(...steps)).toBeLessThanOrEqual(3)
+  })
 })

@@ -2,6 +2,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import { isPlainObject } from '../../core/json.ts'
 import type { Run } from '../../core/runs/run.ts'
 import type { ReadStore } from '../../core/store/store.ts'
+import { findAbsorber } from './find-absorber.ts'
 
 /** How a node came from its parent. */
 type Cause = 'started' | 'invoked' | 'sent' | 'absorbed' | 'replayed' | 'forked' | 'failed' | 'continued'
@@ -71,7 +72,7 @@ async function listOfRun(store: TraceStore, run: Run, { account }: EventRecord):
     const event = await findSent(store, output, account)
     if (event) sent.push({ ...nodeOf(event.id, 'sent', key), kind: 'event', event })
   }
-  const absorber = run.foldedInto === null ? null : await store.findRun(run.foldedInto)
+  const absorber = await findAbsorber(store, run)
   return {
     children: [
       ...invoked.runs.map((each) => toNode(each, 'invoked', each.parentStep)),

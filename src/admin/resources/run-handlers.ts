@@ -9,6 +9,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
 import type { RUN_ROUTES } from '../contract/resources/runs.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
+import { findAbsorber } from '../queries/find-absorber.ts'
 import { decodePosition, encodePosition, readPage } from '../queries/read-page.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
 import { requireRun } from '../queries/require-row.ts'
@@ -74,10 +75,8 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
     },
     async 'GET /runs/:id/related'({ params, caller }) {
       const run = await requireRun(store, params.id)
-      const find = async (id: string | null) => {
-        const found = id === null ? null : await store.findRun(id)
-        return found && describeOne(store, found, caller)
-      }
+      const describe = (found: Run | null) => found && describeOne(store, found, caller)
+      const find = async (id: string | null) => describe(id === null ? null : await store.findRun(id))
       const list = async (filter: RunFilter) => {
         const runs = await store.listRuns({ ...filter, limit: MAX_RELATED })
         return describeRuns(
@@ -89,7 +88,7 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
       return {
         parent: await find(run.parentRun),
         origin: await find(run.originRun),
-        absorber: await find(run.foldedInto),
+        absorber: await describe(await findAbsorber(store, run)),
         invoked: await list({ parentRun: run.id }),
         derived: await list({ originRun: run.id }),
         chain: await describeRuns(store, await readChain(store, run), caller),

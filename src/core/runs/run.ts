@@ -77,7 +77,7 @@ export interface Run {
   awaits: boolean
   /** True while it waits for a slot at a gate. */
   isInLine: boolean
-  /** The run that this one was folded into; null for none. */
+  /** The run that this one was folded into, which may be a folded one, too; null for none. */
   foldedInto: string | null
   /** Runs that were folded into this one, directly or through others. */
   folded: number

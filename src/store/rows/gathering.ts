@@ -22,6 +22,8 @@ export interface Gathering {
   status: RunStatus
   eventSeq: number | null
   folded: number
+  /** The first run whose place a newer one took; null for none. */
+  firstRun: string | null
 }
 
 /** True where one more event fills a batch. */

@@ -573,6 +573,8 @@ CREATE TABLE gathering (
   since       bigint NOT NULL,
   due_at      bigint NOT NULL,
   wake_at     bigint,
+  -- The first run whose place a newer one took; those between are folded into it. Null: none was.
+  first_run   text,
   PRIMARY KEY (workflow, key)
 ) KEYED;
 CREATE INDEX gathering_run ON gathering (run_id);

@@ -101,11 +101,12 @@ BEGIN
     UNION SELECT events_of FROM run WHERE id = ANY (kept) AND events_of IS NOT NULL
     UNION SELECT events_of FROM run WHERE events_of >= lowest AND events_of < p_upper AND (id < lowest OR id >= p_upper));
   LOOP
-    above := ARRAY(SELECT run_id FROM outcome WHERE folded_into = ANY (above) AND run_id >= lowest AND run_id < p_upper
-      EXCEPT SELECT unnest(kept));
+    -- Those of other weeks, too: a run of this one may be folded into the first of them.
+    above := ARRAY(SELECT run_id FROM outcome WHERE folded_into = ANY (above) EXCEPT SELECT unnest(kept));
     EXIT WHEN cardinality(above) = 0;
     kept := kept || above;
   END LOOP;
+  kept := ARRAY(SELECT id FROM unnest(kept) AS id WHERE id >= lowest AND id < p_upper);
   PERFORM drop_week_1('runs', p_upper, NULL, kept);
   DELETE FROM tick WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept);
   -- A hook whose step another run has, as a fork does, stays for that one. Index: step_hook.

@@ -100,7 +100,7 @@ const related = z
   .object({
     parent: run.nullable(),
     origin: run.nullable(),
-    absorber: run.nullable().describe('The run that this one was folded into.'),
+    absorber: run.nullable().describe('The run that this one was folded into in the end.'),
     invoked: z.array(run),
     derived: z.array(run).describe('Replays, forks, successors, and runs of `onFailure`.'),
     chain: z.array(run).describe('The runs of its chain by `step.continueAs`, oldest first; empty without one.'),

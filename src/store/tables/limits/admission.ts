@@ -61,22 +61,19 @@ export class Admission extends JoinedTable<{
          SELECT 1 FROM above WHERE id = ?`),
     workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
     setFolded: this.db.prepare('UPDATE work SET folded = ? WHERE run_id = ?'),
-    // Index: outcome_folded, once per level.
-    folded: this.db.pluck<[string[]], string>(
-      `SELECT run_id FROM outcome WHERE ${this.db.sql.isOneOf('folded_into', 'text')}`,
-    ),
   }
   /** Index: primary keys of gathering and run; gathering_run to close one. */
   readonly #gatherings = {
     find: this.db.prepare<[string, string], Gathering>(
-      `SELECT gathering.run_id, since, gathering.due_at, wake_at, status, event_seq, coalesce(folded, 0) AS folded
+      `SELECT gathering.run_id, since, gathering.due_at, wake_at, status, event_seq, first_run,
+         coalesce(folded, 0) AS folded
        FROM gathering JOIN work ON work.run_id = gathering.run_id JOIN run ON run.id = gathering.run_id
        WHERE gathering.workflow = ? AND key = ? ${this.db.sql.forUpdate('work')}`,
     ),
     open: this.db.prepare(
-      `INSERT INTO gathering (workflow, key, run_id, since, due_at, wake_at) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO gathering (workflow, key, run_id, since, due_at, wake_at, first_run) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (workflow, key) DO UPDATE SET run_id = excluded.run_id, since = excluded.since,
-         due_at = excluded.due_at, wake_at = excluded.wake_at`,
+         due_at = excluded.due_at, wake_at = excluded.wake_at, first_run = excluded.first_run`,
     ),
     close: this.db.prepare('DELETE FROM gathering WHERE run_id = ?'),
     postpone: this.db.prepare('UPDATE gathering SET due_at = ? WHERE workflow = ? AND key = ?'),
@@ -231,13 +228,24 @@ export class Admission extends JoinedTable<{
     if (open && fold.kind === 'batch') return await this.#foldInto(run, fold, open, now)
     // A worker has claimed the gathering run because it is due: it starts with what it has.
     if (!open || open.status === 'running')
-      return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
+      return await this.#openGathering(run, fold, { since: now, folded: 0, firstRun: null, wakeAt, now })
     if ((open.eventSeq ?? 0) > (run.eventSeq ?? 0)) return await this.#foldInto(run, fold, open, now)
-    const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto: run.id, isTaken: true } as const
     await this.parts.runs.lockTrees([open.runId])
+    // The first one points to the newest, and the others to the first. Along a chain from each to
+    // the next, a prune of thousands would take minutes.
+    const { firstRun } = open
+    const isMoved = firstRun !== null && (await this.parts.runs.foldAnew(firstRun, { from: open.runId, to: run.id }))
+    const foldedInto = isMoved ? firstRun : run.id
+    const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto, isTaken: true } as const
     await this.parts.runs.endAny(open.runId, ending, now)
     await this.parts.waits.runEnded(open.runId, now)
-    return await this.#openGathering(run, fold, { since: open.since, folded: open.folded + 1, wakeAt, now })
+    return await this.#openGathering(run, fold, {
+      since: open.since,
+      folded: open.folded + 1,
+      firstRun: isMoved ? firstRun : open.runId,
+      wakeAt,
+      now,
+    })
   }
 
   async #keepGathering(run: Applicant, fold: Fold, open: Gathering, now: number): Promise<AdmissionVerdict | null> {
@@ -251,27 +259,26 @@ export class Admission extends JoinedTable<{
   async #openGathering(
     run: Applicant,
     fold: Fold,
-    { since, folded, wakeAt, now }: { since: number; folded: number; wakeAt: number | null; now: number },
+    {
+      since,
+      folded,
+      firstRun,
+      wakeAt,
+      now,
+    }: Pick<Gathering, 'since' | 'folded' | 'firstRun' | 'wakeAt'> & { now: number },
   ): Promise<AdmissionVerdict | null> {
     // A run that a person retries or resumes may have gathered events before.
-    const all = folded > 0 ? folded : await this.#countFolded(run.id)
+    const all = folded > 0 ? folded : await this.parts.runs.countFolded(run.id)
     await this.#runs.setFolded.run(all, run.id)
     run.folded = all
     if (isFull(fold, all)) return null
     const dueAt = computeDue(fold, { since, now })
-    await this.#gatherings.open.run(run.workflow, fold.key, run.id, since, dueAt, wakeAt)
+    await this.#gatherings.open.run(run.workflow, fold.key, run.id, since, dueAt, wakeAt, firstRun)
     return await this.#standInLine(run, describe(fold, { dueAt, wakeAt, folded: all }), false)
   }
 
-  /** Runs that were folded into one, and into those. */
-  async #countFolded(runId: string): Promise<number> {
-    let count = 0
-    for (let level = [runId]; level.length > 0; count += level.length) level = await this.#runs.folded.all(level)
-    return count
-  }
-
   async #foldInto(run: Applicant, fold: Fold, open: Gathering, now: number): Promise<AdmissionVerdict> {
-    const folded = open.folded + 1 + (await this.#countFolded(run.id))
+    const folded = open.folded + 1 + (await this.parts.runs.countFolded(run.id))
     await this.#runs.setFolded.run(folded, open.runId)
     const verdict = await this.#finish(run, { kind: 'skipped', reason: `folded into ${open.runId}` }, now, open.runId)
     if (isFull(fold, folded)) {

@@ -153,6 +153,7 @@ export class RunTable extends JoinedTable<{
     moveWait: this.db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
     workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
     setFailureKind: this.db.prepare<[string, string]>('UPDATE outcome SET failure_group = ? WHERE run_id = ?'),
+    foldAnew: this.db.prepare('UPDATE outcome SET folded_into = ? WHERE run_id = ? AND folded_into = ?'),
     setSuccessor: this.db.prepare<[string, string]>('UPDATE outcome SET continued_by = ? WHERE run_id = ?'),
     followUpWork: this.db.prepare<[string, string]>(
       `INSERT INTO work (run_id, workflow, status, rank, folded)
@@ -309,11 +310,25 @@ export class RunTable extends JoinedTable<{
    * run that handles a failure, has the events of its origin.
    */
   async listRunEvents(id: string): Promise<EventRecord[]> {
-    const found = [id, ...(await this.#sql.eventsOf.all(id))]
-    for (let next = found; next.length > 0; found.push(...next)) next = await this.#sql.folded.all([...next])
-    const seqs = await this.#sql.events.all([...found])
+    const seqs = await this.#sql.events.all(await this.#listFolded([id, ...(await this.#sql.eventsOf.all(id))]))
     const events = await Array.fromAsync(seqs, (seq) => this.parts.events.get(seq))
     return events.sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)
+  }
+
+  /** Folds a run into `to` that was folded into `from`; false where it was not. */
+  async foldAnew(run: string, { from, to }: { from: string; to: string }): Promise<boolean> {
+    return (await this.#sql.foldAnew.run(to, run, from)).changes === 1
+  }
+
+  /** How many runs were folded into one, directly or through others. */
+  async countFolded(id: string): Promise<number> {
+    return (await this.#listFolded([id])).length - 1
+  }
+
+  /** These runs, and all that were folded into them. */
+  async #listFolded(ids: string[]): Promise<string[]> {
+    const below = await this.#sql.folded.all(ids)
+    return below.length === 0 ? ids : [...ids, ...(await this.#listFolded(below))]
   }
 
   /** Its row of `work` becomes one of `outcome`. A null fence stands for any. */

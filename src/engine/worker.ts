@@ -118,9 +118,8 @@ export class Worker implements DeliveryIntake {
     if (this.#state !== 'started') return
     this.#lastDeliveryAt = this.#parts.clock.now()
     for (const { delivery, receipt } of claimed) {
-      for (const run of listClaimedOnArrival(delivery, receipt)) {
-        this.#passes.begin(run, { hasSlot: true, isQueueEmpty: true })
-      }
+      for (const run of listClaimedOnArrival(delivery, receipt))
+        this.#passes.begin(run, { at: run.startedAt, hasSlot: true, isQueueEmpty: true })
     }
     if (hasQueued) this.wake()
     else this.matchEvents()
@@ -186,7 +185,7 @@ export class Worker implements DeliveryIntake {
     try {
       const claimed = await this.#claimNext(asked, now)
       unused -= claimed.length
-      await this.#begin(claimed, { asked, hasSlot: true })
+      await this.#begin(claimed, asked, { at: now, hasSlot: true })
       queue.receive(claimed.length)
     } finally {
       slots.give(unused)
@@ -212,14 +211,15 @@ export class Worker implements DeliveryIntake {
     const { store, clock, suspects, admitsAhead = () => false } = this.#parts
     const asked = suspects !== 'only' && admitsAhead() ? MAX_ADMISSION_PASSES - this.#passes.admissionPasses : 0
     if (asked <= 0) return
-    await this.#begin(await store.claimUnadmittedRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
+    const at = clock.now()
+    await this.#begin(await store.claimUnadmittedRuns(this.id, asked, at), asked, { at, hasSlot: false })
   }
 
-  async #begin(claimed: readonly ClaimedRun[], { asked, hasSlot }: { asked: number; hasSlot: boolean }): Promise<void> {
+  async #begin(claimed: readonly ClaimedRun[], asked: number, claim: Omit<Claim, 'isQueueEmpty'>): Promise<void> {
     // The deliveries that caused the runs may be answered with the claim: they are told first.
     if (claimed.length > 0) await turn()
     const isQueueEmpty = claimed.length < asked
-    for (const run of claimed) this.#passes.begin(run, { hasSlot, isQueueEmpty })
+    for (const run of claimed) this.#passes.begin(run, { ...claim, isQueueEmpty })
     if (!isQueueEmpty) this.#isWoken = true
   }
 
@@ -242,7 +242,7 @@ export class Worker implements DeliveryIntake {
     if (settled.kind !== 'lost')
       await journal?.barrier()?.catch((error) => this.#report(`run ${run.lease.runId}`, error))
     if (workflow && executed && settled.kind === 'parked') this.#passes.keep(executed, workflow)
-    this.#passes.handOn(next, pass)
+    this.#passes.handOn(next, pass, settling.now)
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
     // Its end has canceled what it invoked.

@@ -37,16 +37,6 @@ export async function admitRun(
   workflow: AnyWorkflow,
   known: AdmissionFacts,
 ): Promise<Admission> {
-  const admission = await decide(parts, run, workflow, known)
-  return admission.kind === 'parked' ? { ...admission, hasNotStarted: !known.hasStarted } : admission
-}
-
-async function decide(
-  parts: AdmissionParts,
-  run: ClaimedRun,
-  workflow: AnyWorkflow,
-  known: AdmissionFacts,
-): Promise<Admission> {
   const facts = await gatherEventFacts(run, parts)
   if ('kind' in facts) return facts
   const cause = attempt(() => readCause(run, workflow, facts))

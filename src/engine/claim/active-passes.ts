@@ -103,10 +103,10 @@ export class ActivePasses {
   }
 
   /** Begins a pass in the slot of another one, which ends. A stopping worker releases the run. */
-  handOn(run: ClaimedRun | undefined, from: RunningPass): void {
+  handOn(run: ClaimedRun | undefined, from: RunningPass, at: number): void {
     if (!run || this.#isDraining) return
     from.releaseSlot(true)
-    this.begin(run, { hasSlot: true, isQueueEmpty: false }, true)
+    this.begin(run, { at, hasSlot: true, isQueueEmpty: false }, true)
   }
 
   begin(run: ClaimedRun, claim: Claim, isHandedOn = false): void {

@@ -18,8 +18,8 @@ import { asLost } from './settle-run.ts'
  */
 const READ_AHEAD_BYTES = 4_096
 
-/** How a worker claimed a run, as far as admission needs it. */
-export type Claim = Pick<AdmissionFacts, 'hasSlot' | 'isQueueEmpty'>
+/** How a worker claimed a run, as far as admission needs it. `at`: the moment of the claim. */
+export type Claim = Pick<AdmissionFacts, 'hasSlot' | 'isQueueEmpty'> & { at: number }
 
 interface PassRequest extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort'>, Pick<AdmissionParts, 'cancelOther'> {
   /** Undefined: no module defines it. */
@@ -41,17 +41,19 @@ export async function runPass(
   const known =
     run.isFirstPass || cached ? [] : (run.steps ?? (await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)))
   const hasStarted = cached !== undefined || run.attempt > 0 || known.length > 0
+  // A run that was cut off in its first step has begun, and left no row.
+  const hasNotStarted = !hasStarted && run.startedAt >= claim.at
   if (!workflow) {
     const reason = `${NO_MODULE_REASON} "${run.workflow}"`
     const dueAt = clock.now() + RECHECK_MS
-    return { outcome: { kind: 'parked', dueAt, reason, hasNotStarted: !hasStarted } }
+    return { outcome: { kind: 'parked', dueAt, reason, hasNotStarted } }
   }
   const { planner } = parts
   const planned = planner?.isPlanned(run) ?? false
   const isPlanned = typeof planned === 'boolean' ? planned : await planned
   if (planner && !planner.acts && !isPlanned) {
     const dueAt = clock.now() + RECHECK_MS
-    return { outcome: { kind: 'parked', dueAt, reason: MADE_TO_ACT_REASON, hasNotStarted: !hasStarted } }
+    return { outcome: { kind: 'parked', dueAt, reason: MADE_TO_ACT_REASON, hasNotStarted } }
   }
   const deadline = computeDeadline(workflow, run)
   if (deadline !== null && hasStarted && clock.now() >= deadline) {
@@ -59,6 +61,7 @@ export async function runPass(
   }
   const facts = { createdAt: run.createdAt, deadline, hasStarted, ...claim }
   const admission = await admitRun({ ...parts, cancelOther }, run, workflow, facts).catch(asLost)
+  if (admission.kind === 'parked') return { outcome: { ...admission, hasNotStarted } }
   if (admission.kind !== 'admitted') return { outcome: admission }
   if (planner && isPlanned) return { outcome: await planRun(parts, { run, planner, parking: control.parking }) }
 

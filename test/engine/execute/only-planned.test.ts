@@ -55,6 +55,31 @@ test('a run that was made to act waits while nothing acts, and then goes on wher
   acted.length = 0
 })
 
+test('a run that was cut off in its first step goes on after any time, as it had started', async ({ engine }) => {
+  let calls = 0
+  const first = Promise.withResolvers<void>()
+  const prompt = define('prompt', { on: 'file.created', timeout: { start: '10m' } }, ({ step }) =>
+    step.run('act', () => (++calls === 1 ? first.promise : undefined)),
+  )
+  const live = await engine.start([prompt], { drainMs: 0 })
+  const begun = engine.notices.once('run.started')
+  const gone = engine.run('prompt')
+  const { run } = await begun
+  await expect.poll(() => calls).toBe(1)
+  const stopped = live.stop()
+  engine.clock.advance(1)
+  first.resolve()
+  await stopped
+  await gone
+  engine.clock.advance('1m')
+  const plans = await engine.start([prompt], { planner: planner({ isPlanned: () => false }) })
+  await engine.notices.once('run.parked')
+  await plans.stop()
+  engine.clock.advance('1h')
+  await engine.start([prompt], { planner: planner({ acts: true, isPlanned: () => false }) })
+  expect(await engine.passOf(run)).toMatchObject({ status: 'completed' })
+})
+
 test('a plan that a crash cut short is made again, and the first one writes nothing', async ({ engine }) => {
   const first = Promise.withResolvers<{ reason: string; json: string }>()
   const dead = await engine.start([tidy], { planner: planner({ plan: () => first.promise }), slots: 1 })

@@ -135,12 +135,16 @@ describeStores((test) => {
     ])
   })
 
-  test('a wait finds the event to which another version was matched before', async ({ store }) => {
+  test('a wait is matched to no event by what another version found before, and that looks again', async ({
+    store,
+  }) => {
     await waitingRun(store, { value: 'something else' })
     const older = await claimLease(store, 'evt_older')
     const early = await addEvent(store, 'evt_early')
     await match(store, { [early]: 'fil_1' })
     await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...WAIT, since: 'run', version: 'v2' } })
+    expect(await store.findMatch(older.runId, 'moved')).toBeNull()
+    await match(store, { [early]: 'fil_1' })
     expect(await store.findMatch(older.runId, 'moved')).toMatchObject({ id: 'evt_early' })
   })
 })

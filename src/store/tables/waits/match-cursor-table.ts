@@ -128,28 +128,33 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
 
   /**
    * Makes sure that events after `since` get matched for a new wait, and gives the first known
-   * match. Every version matches them: the processes of this one may end before they have. A cursor
-   * without open waits stands still, and jumps to the new wait.
+   * match. A cursor without open waits stands still, and jumps to the new wait.
    */
   async cover(wait: EventWait, since: number): Promise<number | null> {
     const { type, name, version, account, value, at } = wait
     const stream = this.parts.events.streamOf(account)
     // Locked to the commit: a batch either sees the new wait, or has moved the cursor already.
     const cursors = await this.#cursors.find.all(type, name, stream)
-    if (cursors.every((cursor) => cursor.version !== version)) {
+    const own = cursors.find((cursor) => cursor.version === version)
+    const canJump = own && since > own.position && (await this.#waits.isOpen.get(type, name, stream)) === undefined
+    let match: number | null = null
+    let unknownFrom = since
+    if (!own) {
       const waits = await this.#waits.oldest.all(type, name)
       const from = Math.min(since, waits.find((each) => each.stream === stream)?.since ?? since)
       const { changes } = await this.#cursors.insert.run(stream, type, name, version, from, from, at)
       // Another wait was first, whose cursor may begin behind events of this one.
       if (changes === 0) return this.cover(wait, since)
+    } else if (since < own.floor || canJump) await this.#cursors.jump.run({ id: own.id, seq: since })
+    else {
+      match = (await this.#keys.firstMatch.get(own.id, account, value, since)) ?? null
+      unknownFrom = Math.max(since, own.position)
     }
-    let first = Infinity
-    for (const { id, floor, position } of cursors) {
-      const canJump = since > position && (await this.#waits.isOpen.get(type, name, stream)) === undefined
-      if (since < floor || canJump) await this.#cursors.jump.run({ id, seq: since })
-      else first = Math.min(first, (await this.#keys.firstMatch.get(id, account, value, since)) ?? Infinity)
+    // The processes of this version may end before they have matched the rest: others do, too.
+    for (const { id, position } of cursors) {
+      if (position > unknownFrom) await this.#cursors.jump.run({ id, seq: unknownFrom })
     }
-    return first === Infinity ? null : first
+    return match
   }
 
   /** Ids of a batch's cursors that are still at its start, which are locked to the commit. */

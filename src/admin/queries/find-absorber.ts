@@ -10,3 +10,9 @@ export async function findAbsorber(
   const next = await store.findRun(foldedInto)
   return next === null ? null : ((await findAbsorber(store, next)) ?? next)
 }
+
+/** Those of some runs, each once. */
+export async function findAbsorbers(store: Pick<ReadStore, 'findRun'>, runs: readonly Run[]): Promise<Run[]> {
+  const found = await Promise.all(runs.map((run) => findAbsorber(store, run)))
+  return [...new Map(found.flatMap((run) => (run === null ? [] : [[run.id, run] as const]))).values()]
+}

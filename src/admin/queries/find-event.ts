@@ -1,6 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
-import type { Run } from '../../core/runs/run.ts'
 import { type Page, searchPage } from '../../core/store/search.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
@@ -96,18 +95,4 @@ function describeUnsure(beginning: string, { items, searched }: Page<EventRecord
   return new UpshotError('invalid_request', `${what} ${where}.`, {
     fix: event === undefined ? 'Give its whole id.' : `Give the whole id, if you mean it: ${event.id}`,
   })
-}
-
-/** Folds that are followed from one run: each event of a debounce folds the run before. */
-const MAX_FOLDS = 1_000
-
-/** The runs that folded ones are a part of, directly or through others. */
-export async function findAbsorbers(store: Pick<ReadStore, 'findRun'>, runs: readonly Run[]): Promise<Run[]> {
-  const found = new Map<string, Run>()
-  for (const run of runs) {
-    let last: Run | null = run
-    for (let folds = 0; last?.foldedInto && folds < MAX_FOLDS; folds += 1) last = await store.findRun(last.foldedInto)
-    if (last !== null && last !== run) found.set(last.id, last)
-  }
-  return [...found.values()]
 }

@@ -164,15 +164,15 @@ export class App {
 
   async #startEngine(engine: Engine, receiverUrl: string): Promise<void> {
     const { effects: mode = 'live', guardPolicy } = this.#config
-    const now = this.clock.now()
+    const { clock } = this
     const { beat } = this.#parts
-    const isSwitched = await settleEffects(this.store, { mode, self: beat.id, now }).catch(async (error) => {
+    const isSwitched = await settleEffects(this.store, { mode, self: beat.id, clock }).catch(async (error) => {
       // Else the row of this process would keep the next one from starting.
       await beat.stop()
       throw error
     })
     if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
-    await noteGuard(this.store, guardPolicy, now)
+    await noteGuard(this.store, guardPolicy, clock.now())
     await this.#stopRestored()
     const access = accessTo(this.#config, this.#embedded)
     // A service on this machine is a sandbox, whose senders reach the address of this process.

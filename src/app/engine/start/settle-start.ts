@@ -9,9 +9,9 @@ import { isSameMac, type Seal } from '../../../core/safety/ledger/seal.ts'
 import { type EffectsMode, presentMode } from '../../../core/safety/stop.ts'
 import { asOperator } from '../../../core/store/as-operator.ts'
 import { listSwitches, SWITCH_ACTION } from '../../../core/store/list-switches.ts'
-import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/process-record.ts'
+import { PROCESS_BEAT_MS, PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/process-record.ts'
 import type { Store } from '../../../core/store/store.ts'
-import { isoTime } from '../../../core/time.ts'
+import { after, type Clock, isoTime } from '../../../core/time.ts'
 import { readUser } from '../../../project/read-user.ts'
 
 const TARGET = 'guard'
@@ -46,17 +46,26 @@ const WORKING: readonly string[] = ['all', 'worker']
  */
 export async function settleEffects(
   store: ModeStore,
-  { mode, self, now }: { mode: EffectsMode; self: string; now: number },
+  { mode, self, clock }: { mode: EffectsMode; self: string; clock: Clock },
 ): Promise<boolean> {
   const before = presentMode(await listSwitches(store))
   if (before === mode) return false
-  const isAtWork = ({ id, role, seenAt }: ProcessRecord) =>
-    id !== self && WORKING.includes(role) && seenAt > now - PROCESS_SILENCE_MS
-  const other = (await store.listProcesses()).find(isAtWork)
+  const other = await findAtWork(store, self, clock)
   if (other) throw describeConflict(other, { before, mode })
   const action = { action: SWITCH_ACTION, target: LASTING_TARGET, parameters: { before, to: mode } }
-  await store.recordAction({ ...describeApp(), ...action, at: now }, 'done')
+  await store.recordAction({ ...describeApp(), ...action, at: clock.now() }, 'done')
   return true
+}
+
+/** Another process with a worker that is at work. One that was seen in the future must beat again. */
+async function findAtWork(store: ModeStore, self: string, clock: Clock): Promise<ProcessRecord | undefined> {
+  const isAtWork = ({ id, role, seenAt }: ProcessRecord) =>
+    id !== self && WORKING.includes(role) && seenAt > clock.now() - PROCESS_SILENCE_MS
+  const found = (await store.listProcesses()).filter(isAtWork)
+  if (found.every(({ seenAt }) => seenAt <= clock.now() + PROCESS_SILENCE_MS)) return found[0]
+  await new Promise<void>((resolve) => after(clock, 2 * PROCESS_BEAT_MS, resolve))
+  const hasBeaten = ({ id, seenAt }: ProcessRecord) => found.every((old) => old.id !== id || old.seenAt !== seenAt)
+  return (await store.listProcesses()).find((each) => isAtWork(each) && hasBeaten(each))
 }
 
 function describeConflict(

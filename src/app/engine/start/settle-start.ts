@@ -57,7 +57,7 @@ export async function settleEffects(
   return true
 }
 
-/** Another process with a worker that is at work. One that was seen in the future must beat again. */
+/** Another process with a worker at work. One that was seen in the future must beat again. */
 async function findAtWork(store: ModeStore, self: string, clock: Clock): Promise<ProcessRecord | undefined> {
   const isAtWork = ({ id, role, seenAt }: ProcessRecord) =>
     id !== self && WORKING.includes(role) && seenAt > clock.now() - PROCESS_SILENCE_MS

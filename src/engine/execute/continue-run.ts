@@ -9,7 +9,13 @@ import { holdStep, noteCall } from '../steps/reach-step.ts'
 import { listReceived, type Streams } from '../steps/receive-step.ts'
 import { MAX_SENT_BYTES } from '../steps/send-step.ts'
 
-/** Ends the code here, and the run after its steps at work, in one commit with its successor. */
+const BEYOND_PLAN =
+  'the plan that it was started with is for this one run, and step.continueAs would go on in another one'
+
+/**
+ * Ends the code here, and the run after its steps at work, in one commit with its successor. A run
+ * with a plan waits for a person instead: its successor would act beyond that.
+ */
 export async function continueRun(pass: Pass, streams: Streams, input: unknown): Promise<never> {
   noteCall(pass, 'continueAs')
   pass.order.noteMove()
@@ -17,6 +23,7 @@ export async function continueRun(pass: Pass, streams: Streams, input: unknown):
   const json = checkInput(pass, input)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
+  if (pass.run.origin === 'plan') return pass.parking.halt(BEYOND_PLAN)
   const received = listReceived(streams)
   requireSize('the list of the events that it has received', JSON.stringify(received))
   const run = newId('run', pass.clock.now())

@@ -3,7 +3,7 @@ import { newId } from '../../../../src/core/ids.ts'
 import type { Asked } from '../../../../src/core/safety/effect.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import { hashPlanned } from '../../../../src/core/store/planned-run.ts'
-import { NOW } from '../../../support/fixtures.ts'
+import { incoming, NOW } from '../../../support/fixtures.ts'
 import { createTestEngine } from '../../../support/test-engine.ts'
 import { define } from '../../../support/workflows.ts'
 import { filesOf } from '../../support/files-in-runs.ts'
@@ -23,11 +23,12 @@ const write = (n: number) => ({
 })
 
 /** Starts a run with a plan of `items`, and gives what it did and its row. */
-async function runWith(items: readonly ReturnType<typeof deletion>[], guard = DEFAULT_POLICY) {
+async function runWith(items: readonly ReturnType<typeof deletion>[], guard = DEFAULT_POLICY, event = 'evt_1') {
   const engine = createTestEngine()
   const done: string[] = []
-  const tidy = define('tidy', async ({ files, step }) => {
+  const tidy = define('tidy', { on: 'file.created' }, async ({ event, files, step }) => {
     await files.delete({ service, id: 'unread' })
+    if (event.id === 'evt_goes_on') return step.continueAs({ id: 'evt_next', data: {} })
     await files.delete(await files.get({ service, id: 'read' }))
     await step.run('note', () => void done.push('note'), { target: 'notes', input: { n: 1 } })
   })
@@ -40,11 +41,10 @@ async function runWith(items: readonly ReturnType<typeof deletion>[], guard = DE
     },
   })
   await engine.start([tidy], { filesFor: client, guard })
-  await engine.run('tidy')
-  done.length = 0
+  await engine.store.saveDelivery(incoming(event, { workflows: [] }))
   const [run, approval] = [newId('run', NOW), newId('apr', NOW)]
   const about = { run, approval, items, why: 'under a plan', needs: 1, expiresAt: NOW + 86_400_000 }
-  const planned = { event: { id: 'evt_1', account: 'default' }, workflow: 'tidy', ...about }
+  const planned = { event: { id: event, account: 'default' }, workflow: 'tidy', ...about }
   const hash = hashPlanned(planned)
   await engine.store.startPlanned(planned, { actor: 'anna', reason: null, hash, signature: null }, NOW)
   return { row: await engine.passOf(run), done }
@@ -65,4 +65,10 @@ test.each([
   expect(done).toEqual(before)
   expect(row.status).toBe('waiting')
   expect(row.reason).toContain('outside of the plan that the run was started with')
+})
+
+test('a run with a plan waits for a person where it would go on in another run, which has no plan', async () => {
+  const { row, done } = await runWith([deletion('unread')], DEFAULT_POLICY, 'evt_goes_on')
+  expect(done).toEqual(['unread'])
+  expect(row).toMatchObject({ status: 'waiting', dueAt: null, reason: expect.stringContaining('step.continueAs') })
 })

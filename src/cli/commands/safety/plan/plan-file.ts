@@ -44,9 +44,9 @@ const planFile = z.object({
 /** The deletes and writes of a plan, as a file keeps them. */
 export type PlanFile = z.infer<typeof planFile>
 
-/** The deletes and writes that a plan lists. Throws `conflict` for effects of other runs. */
+/** The deletes and writes that a plan lists. Throws `conflict` where other runs act, too. */
 export function describePlanFile(
-  plan: Pick<PreviewedJob, 'effects' | 'undeclared'>,
+  plan: Pick<PreviewedJob, 'effects' | 'undeclared' | 'end'>,
   { now, ...about }: Pick<PlanFile, 'event' | 'account' | 'workflow' | 'codeHash'> & { now: number },
 ): PlanFile {
   const changes = plan.effects.flatMap(({ class: kind, ...effect }) =>
@@ -54,6 +54,7 @@ export function describePlanFile(
   )
   const within = changes.find(({ step }) => step.includes(WITHIN))
   if (within) throw refuse(`"${within.step}" is an effect of another run, which it invokes`)
+  if (plan.end.kind === 'continued') throw refuse('it goes on in another run, by step.continueAs')
   const [refused] = plan.undeclared
   if (refused) throw refuse(`the code acts where nothing declares it (${refused.call})`)
   const effects = changes.map(({ class: kind, step, target, asked }) => ({ class: kind, step, target, asked }))

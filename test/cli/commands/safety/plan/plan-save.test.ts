@@ -90,6 +90,12 @@ test('effects of a run that it invokes are not saved, because no approval of thi
   expect(existsSync(file)).toBe(false)
 })
 
+test('a plan that goes on in another run is not saved, because its list would end before the work', async () => {
+  const { file, plan } = await openFolder('({ step }) => step.continueAs({ data: {} })')
+  expect((await plan()).stderr).toContain('it goes on in another run, by step.continueAs')
+  expect(existsSync(file)).toBe(false)
+})
+
 test('a plan that cannot be saved is one error, and no plan beside it', async () => {
   const { upshot, workflowsDir } = await openFolder(TIDY)
   const words = ['--workflow', 'tidy', '--workflows', workflowsDir, '--save', workflowsDir, '--json']

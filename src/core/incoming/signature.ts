@@ -98,6 +98,8 @@ export type SignatureVerdict =
 
 /** Signatures of one header that are checked; further ones are ignored. */
 const MAX_CANDIDATES = 10
+/** Parts of a header that are read. */
+const MAX_PARTS = 100
 
 /**
  * Whether one of `secrets` signed these bytes. Compares in constant time without an early exit, and
@@ -182,10 +184,12 @@ function parseGrammar(scheme: SignatureScheme, value: string): { candidates: str
       return { candidates: [value] }
     case 'prefix':
       return { candidates: value.startsWith(scheme.prefix) ? [value.slice(scheme.prefix.length)] : [] }
-    case 'versions':
-      return { candidates: capped(value.split(' ').flatMap((part) => (part.startsWith('v1,') ? [part.slice(3)] : []))) }
+    case 'versions': {
+      const signed = value.split(' ', MAX_PARTS).filter((part) => part.startsWith('v1,'))
+      return { candidates: capped(signed.map((part) => part.slice(3))) }
+    }
     case 'pairs': {
-      const pairs = value.split(/[,;]/).map((pair) => pair.trim())
+      const pairs = value.split(/[,;]/, MAX_PARTS).map((pair) => pair.trim())
       const valuesOf = (key: string) =>
         pairs.flatMap((pair) => (pair.startsWith(`${key}=`) ? [unquote(pair.slice(key.length + 1))] : []))
       const [timestamp] = valuesOf(scheme.timestampKey)

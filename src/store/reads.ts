@@ -53,7 +53,7 @@ const LISTED = {
     'listLeases',
   ],
   runLogs: ['listRunLog'],
-  steps: ['listSteps', 'listStepFailures'],
+  steps: ['listSteps', 'listSends', 'listStepFailures'],
   outputs: ['readOutput'],
   waits: ['listEndedWaits', 'findMatch'],
   cursors: ['findUnmatchedSince'],

@@ -12,14 +12,12 @@ type Node = { id: string; parent: string | null; cause: Cause | null; step: stri
   | { kind: 'run'; run: Run }
 )
 
-type TraceStore = Pick<ReadStore, 'findRun' | 'listRuns' | 'listSteps' | 'findEvents'>
+type TraceStore = Pick<ReadStore, 'findRun' | 'listRuns' | 'listSends' | 'findEvents'>
 
 /** Nodes of one trace. */
 const MAX_NODES = 500
 /** Nodes that one event or run is read with. */
 const MAX_CHILDREN = 100
-/** A send's result is a small object. */
-const SENT_BYTES = 10_000
 
 const CAUSES: Partial<Record<Run['origin'], Cause>> = {
   replay: 'replayed',
@@ -66,7 +64,7 @@ async function listOfEvent(store: TraceStore, { id, account }: EventRecord): Pro
 async function listOfRun(store: TraceStore, run: Run, { account }: EventRecord): Promise<Children> {
   const invoked = await listRuns(store, { parentRun: run.id })
   const later = await listRuns(store, { originRun: run.id })
-  const sends = (await store.listSteps(run.id, SENT_BYTES)).filter(({ kind }) => kind === 'send')
+  const sends = await store.listSends(run.id, MAX_CHILDREN + 1)
   const sent: Node[] = []
   for (const { key, output } of sends.slice(0, MAX_CHILDREN)) {
     const event = await findSent(store, output, account)

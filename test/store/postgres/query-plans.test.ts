@@ -111,6 +111,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   tallyForPerson: [[]],
   listRunLog: [[RUN]],
   listSteps: [[RUN]],
+  listSends: [[RUN, 100]],
   readOutput: [[RUN, 'a']],
   listStepFailures: [[RUN]],
   listDeletes: [['default', ['a:9']]],

@@ -43,6 +43,12 @@ export class StepTable extends Table {
     (runId, inlineBytes = ROW_OUTPUT_BYTES) => [inlineBytes, inlineBytes, runId],
   )
 
+  /** Steps of a run that sent events, in their order. Index: primary key. */
+  readonly listSends = this.readRows<[runId: string, limit: number], StepRow, Checkpoint>(
+    `SELECT ${STEP_COLUMNS} FROM step WHERE run_id = ? AND kind = 'send' ORDER BY position LIMIT ?`,
+    readStep,
+  )
+
   /** Index: step_delete, then the primary keys of run and event. */
   readonly listDeletes = this.readRows<[of: { account: string; target: string }], StepRow, Checkpoint>(
     `SELECT ${STEP_COLUMNS} FROM step

@@ -169,6 +169,7 @@ test('no statement of a run sorts anything but its own steps', () => {
     // The sleep that a person skips.
     expect.stringMatching(/^SELECT key FROM step WHERE run_id = \? AND status = 'waiting'/),
     expect.stringMatching(/FROM step WHERE run_id = \? ORDER BY position$/),
+    expect.stringMatching(/FROM step WHERE run_id = \? AND kind = .send. ORDER BY position LIMIT \?$/),
   ])
 })
 

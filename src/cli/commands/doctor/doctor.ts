@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import { listUnmatched } from '../../../admin/queries/list-unmatched.ts'
+import { listSilent, listUnmatched } from '../../../admin/queries/list-unmatched.ts'
 import { refuse } from '../../../core/errors.ts'
 import { describeBroken } from '../../../core/runs/workflow-record.ts'
 import { listBrokenModules } from '../../../core/store/process-record.ts'
@@ -94,7 +94,16 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
   })
 }
 
-const CONTENT = [checkModules, checkWeeks, checkLedger, checkSafety, checkSweeps, checkUnmatched, checkWaits]
+const CONTENT = [
+  checkModules,
+  checkWeeks,
+  checkLedger,
+  checkSafety,
+  checkSweeps,
+  checkUnmatched,
+  checkSilent,
+  checkWaits,
+]
 
 /** Findings about the content of the database; none where it cannot be opened. */
 async function checkContent(project: Project, config: Config): Promise<Finding[]> {
@@ -116,6 +125,17 @@ async function checkUnmatched(store: ReadStore): Promise<Finding[]> {
   const unmatched = await listUnmatched(store)
   if (unmatched.length === 0) return []
   return [ok('unmatched', describeUnmatched(unmatched))]
+}
+
+/** Types that are told. */
+const MAX_SILENT = 5
+
+/** Not a fault, unless the type is misspelled. */
+async function checkSilent(store: ReadStore): Promise<Finding[]> {
+  const silent = (await listSilent(store)).map(({ eventType, workflow }) => `${eventType} (${workflow})`)
+  if (silent.length === 0) return []
+  const more = silent.length > MAX_SILENT ? [`and ${silent.length - MAX_SILENT} others`] : []
+  return [ok('no events', `no event came yet of the type ${[...silent.slice(0, MAX_SILENT), ...more].join(', ')}`)]
 }
 
 function checkDoors(project: Project, config: Config, { receiver }: RunningApp): Promise<Finding[]> {

@@ -6,7 +6,7 @@ import { emptyShape, foldBody } from './shape.ts'
 export const LEARNED = 50
 
 /** Types that are followed; what comes later is not. */
-const MAX_TYPES = 200
+export const MAX_TYPES = 200
 
 /** Changes of a type that are kept, newest first. */
 const MAX_DRIFTS = 10

@@ -31,6 +31,11 @@ export function planRoutes(workflow: AnyWorkflow): Route[] {
   }))
 }
 
+/** Whether an event of a type starts it. */
+export function startsOn({ on }: AnyWorkflow, type: string): boolean {
+  return listTriggers(on).some((trigger) => matchType(isDefinition(trigger) ? trigger.type : trigger, type))
+}
+
 /** The schedule of a cron workflow; null for any other. */
 export function scheduleOf(workflow: AnyWorkflow): CronTrigger | null {
   const { on } = workflow

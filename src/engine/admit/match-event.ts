@@ -1,9 +1,8 @@
-import { describeTrigger, isGated, planRoutes } from '../../author/read-workflow.ts'
+import { describeTrigger, isGated, startsOn } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { MatchClause, MatchFate } from '../../core/incoming/event-match.ts'
-import { planRuns } from '../../core/incoming/route.ts'
 import type { AdmissionPlan, Fold, Gate } from '../../core/runs/admission.ts'
 import { isWanted } from './admit-run.ts'
 import type { EventFacts } from './gather-event-facts.ts'
@@ -26,7 +25,7 @@ export function matchEvent(
   const end = (fate: MatchFate) => ({ fate, clauses })
   const note = (name: MatchClause['name'], fits: boolean, says: string) => clauses.push({ name, fits, says })
 
-  const isRouted = planRuns(event.type, planRoutes(workflow)).length > 0
+  const isRouted = startsOn(workflow, event.type)
   note('on', isRouted, describeTrigger(workflow))
   if (!isRouted) return end('ignored')
   let asking: MatchClause['name'] = 'shape'

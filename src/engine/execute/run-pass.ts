@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { startsOn } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
-import { rootOf } from '../../core/runs/claim.ts'
+import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
 import { MADE_TO_ACT_REASON, NO_MODULE_REASON, RECHECK_MS, type RunOutcome } from '../../core/runs/run.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
@@ -43,8 +44,9 @@ export async function runPass(
   const hasStarted = cached !== undefined || run.attempt > 0 || known.length > 0
   // A run that was cut off in its first step has begun, and left no row.
   const hasNotStarted = !hasStarted && run.startedAt >= claim.at
-  if (!workflow) {
-    const reason = `${NO_MODULE_REASON} "${run.workflow}"`
+  const unknown = describeUnknown(run, workflow, hasStarted)
+  if (!workflow || unknown !== null) {
+    const reason = unknown ?? NO_MODULE_REASON
     const dueAt = clock.now() + RECHECK_MS
     return { outcome: { kind: 'parked', dueAt, reason, hasNotStarted } }
   }
@@ -77,6 +79,17 @@ export async function runPass(
   control.opened?.(pass)
   if (!hasStarted) publishStart(pass)
   return { outcome: await executeRun(pass, execution), pass }
+}
+
+/** Why a run has no code here; null: it has. The routes that made it may be those of other code. */
+function describeUnknown(
+  { workflow: id, cause, handler }: ClaimedRun,
+  workflow: AnyWorkflow | undefined,
+  hasStarted: boolean,
+): string | null {
+  if (!workflow) return `${NO_MODULE_REASON} "${id}"`
+  const isBegun = hasStarted || handler !== 'run' || cause.kind !== 'event'
+  return isBegun || startsOn(workflow, cause.event.type) ? null : `${NO_MODULE_REASON} "${id}" for ${cause.event.type}`
 }
 
 function publishStart(pass: Pick<Pass, 'run' | 'root' | 'clock' | 'publish'>): void {

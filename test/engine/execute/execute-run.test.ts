@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { AnyWorkflow } from '../../../src/author/workflow.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -28,4 +29,15 @@ test('a run without its module is parked and goes on when the module is back', a
   expect(parked).toMatchObject({ status: 'waiting', reason: expect.stringContaining('"gone"') })
   workflows.push(define('gone', () => 2))
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '2' })
+})
+
+test('a run waits for code whose `on` names the type of its event', async ({ engine }) => {
+  const narrowed = defineWorkflow({ id: 'narrowed', on: 'file.deleted', run: () => 'a file is gone' })
+  const workflows: AnyWorkflow[] = [narrowed]
+  await engine.start(workflows)
+  const parked = await engine.run('narrowed')
+  const reason = 'no module defines the workflow "narrowed" for file.created'
+  expect(parked).toMatchObject({ status: 'waiting', startedAt: null, reason })
+  workflows[0] = defineWorkflow({ id: 'narrowed', on: 'file.*', run: ({ event }) => event.type })
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '"file.created"' })
 })

@@ -12,7 +12,7 @@ export interface ScheduleOptions {
    * Default `latest`.
    */
   catchUp?: Schedule['catchUp']
-  /** Moments missed longer ago than this are only counted. Default 24h. */
+  /** Moments missed longer ago than this are only counted. At most 366 days; default 24h. */
   within?: Duration
   /**
    * The rule for a tick that falls due before the previous tick's run has finished. Default

@@ -13,9 +13,19 @@ export interface GivenRules {
   accounts?: 'each' | undefined
 }
 
-/** The plan of a cron line. Throws `invalid_workflow`; the line itself is not looked at. */
+/** A line has up to 86,400 moments a day, and each that was missed is looked at. */
+const MAX_WITHIN_DAYS = 366
+
+/**
+ * The plan of a cron line. Throws `invalid_workflow`, and `invalid_duration` for a wrong `within`;
+ * the line itself is not looked at.
+ */
 export function planCron(expression: string, given: GivenRules = {}): CronTrigger {
   const { timezone = 'UTC', ...rest } = given
+  if (parseDuration(rest.within ?? 0, 'within') > MAX_WITHIN_DAYS * 86_400_000) {
+    const fix = `A cron line looks back for at most ${MAX_WITHIN_DAYS} days.`
+    throw new UpshotError('invalid_duration', `within: "${rest.within}" is too long. ${fix}`)
+  }
   return { kind: 'cron', expression, timezone, ...readRules(rest, { what: 'cron', within: '24h' }) }
 }
 

@@ -68,7 +68,7 @@ const given = {
     .string()
     .max(40)
     .optional()
-    .describe('Older missed moments are only counted: 2h, 7d. A new one: 24h, of `at` no limit.'),
+    .describe('Older missed moments are only counted: 2h, 7d, 366 days at most. A new one: 24h, of `at` no limit.'),
   overlap: overlap.optional().describe('While the tick before is at work. A new one: queue.'),
 }
 

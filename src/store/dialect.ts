@@ -9,6 +9,8 @@ export interface Dialect {
   isOneOf(column: string, type: 'text' | 'bigint'): string
   /** `column` is among what a query gives, which is read first. */
   isAmong(column: string, query: string): string
+  /** The rows of a list of texts, which is one `?`; each is `value`. */
+  texts: string
   /** The rows of a list of lists, as JSON in one `?`; each is `value`. */
   rows: string
   jsonNumber(column: string, key: string): string
@@ -46,10 +48,21 @@ export interface Dialect {
   wipe: string
 }
 
+/**
+ * SQL that a column has one of many texts of any length, as `isLongText` says. They are given
+ * twice.
+ */
+export function isLongTextOf(column: string, { isAmong, isOneOf, texts }: Dialect): string {
+  const beginnings = isAmong(`substr(${column}, 1, 500)`, `SELECT substr(value, 1, 500) FROM ${texts}`)
+  // PostgreSQL does not know that a list is not empty.
+  return `${beginnings} AND ${isOneOf(column, 'text')} AND ${column} IS NOT NULL`
+}
+
 /** One transaction writes at a time, so that nothing has to be locked. */
 export const SQLITE: Dialect = {
   isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
   isAmong: (column, query) => `${column} IN (${query})`,
+  texts: 'json_each(?)',
   rows: 'json_each(?)',
   jsonNumber: (column, key) => `(${column} ->> '${key}')`,
   tagsOf: (run) => `(SELECT json_group_object(name, value) FROM run_tag WHERE run_tag.run_id = ${run})`,
@@ -81,6 +94,7 @@ export const SQLITE: Dialect = {
 export const POSTGRES: Dialect = {
   isOneOf: (column, type) => `${column} = ANY (?::${type}[])`,
   isAmong: (column, query) => `${column} = ANY (ARRAY(${query}))`,
+  texts: 'unnest(?::text[]) AS value',
   rows: 'json_array_elements(?::json)',
   jsonNumber: (column, key) => `(${column}::json ->> '${key}')::bigint`,
   tagsOf: (run) => `(SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = ${run})`,

@@ -97,12 +97,8 @@ const joined = {
   },
   /** Steps of an account's runs that deleted one of these targets, or were about to. */
   async listDeletes(t: Tables, account: string, targets: readonly string[]): Promise<Checkpoint[]> {
-    const steps: Checkpoint[] = []
-    for (const target of targets) {
-      const of = { account, target }
-      steps.push(...(await t.steps.listDeletes(of)), ...(await t.effects.listDeletes(of)))
-    }
-    return steps
+    if (targets.length === 0) return []
+    return [...(await t.steps.listDeletes(account, targets)), ...(await t.effects.listDeletes(account, targets))]
   },
 }
 

@@ -30,13 +30,9 @@ export async function readWhole(
   const whole = steps.map(async ({ apartBytes, ...step }) => {
     return apartBytes === undefined ? step : { ...step, output: await store.readOutput(run.id, step.key) }
   })
-  const { cause } = claim
-  const targets = cause.kind === 'event' && cause.event.type === 'file.deleted' ? targetsOf(cause.event, spellings) : []
-  const given = {
-    events: await store.listRunEvents(run.id),
-    deletes: await store.listDeletes(run.account, targets),
-    spellings,
-  }
+  const events = await store.listRunEvents(run.id)
+  const targets = events.flatMap((event) => targetsOf(event, spellings))
+  const given = { events, deletes: await store.listDeletes(run.account, targets), spellings }
   return { claim, steps: await Promise.all(whole), given }
 }
 

@@ -6,7 +6,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { isThenable, silence } from '../../core/thenable.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
+import { type EventFacts, gatherBatchFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { type PlannedTags, planTags } from './plan-tags.ts'
 import { type Cause, readCause, readStoredEvent } from './read-cause.ts'
@@ -145,11 +145,11 @@ async function joinBatch(
   const records = await parts.store.listRunEvents(run.lease.runId)
   const missing = folded + 1 - records.length
   if (missing > 0) return parkForPerson(`${missing} of its events are pruned`)
+  const facts = await gatherBatchFacts(account, records, parts)
+  if ('kind' in facts) return facts
   const events = []
-  for (const record of records) {
-    const facts = await gatherEventFacts({ cause: { kind: 'event', event: record } }, parts)
-    if ('kind' in facts) return facts
-    const event = attempt(() => readStoredEvent(record, workflow, facts))
+  for (const [record, known] of facts) {
+    const event = attempt(() => readStoredEvent(record, workflow, known))
     if ('kind' in event) return event
     events.push(event)
   }

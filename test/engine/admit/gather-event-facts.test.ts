@@ -1,4 +1,6 @@
 import { expect } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 import { deliver, filesOf } from '../support/files-in-runs.ts'
@@ -58,4 +60,23 @@ test("`isSelfCaused` is true even if the delete used the service's own spelling"
   const data = { service: 'doc-drive', file: { id: 'fil_1' } }
   const run = await deliver(engine, 'evt_own', 'file.deleted', data, 'watch')
   expect(await engine.passOf(run)).toMatchObject({ status: 'skipped' })
+})
+
+test('each event of a batch knows of the delete of its own file', async ({ engine }) => {
+  const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
+  const gather = defineWorkflow({
+    id: 'gather',
+    on: 'file.deleted',
+    batch: { size: 3, wait: '30s' },
+    run: ({ events }) => events.map((event) => [event.id, event.isSelfCaused]),
+  })
+  const worker = await engine.start([sweep, gather], { filesFor })
+  await engine.run('sweep')
+  for (const id of ['fil_0', 'fil_1', 'fil_2']) {
+    await deliver(engine, `evt_${id}`, 'file.deleted', { service: 'storage_a', file: { id } }, 'gather')
+  }
+  worker.wake()
+  const runs = await awaitRuns(engine, haveStatus({ completed: 2, skipped: 2 }))
+  const outputs = runs.filter(({ workflow }) => workflow === 'gather').map(({ output }) => output)
+  expect(outputs).toContain('[["evt_fil_0",false],["evt_fil_1",true],["evt_fil_2",false]]')
 })

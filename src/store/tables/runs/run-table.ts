@@ -165,9 +165,6 @@ export class RunTable extends JoinedTable<{
     folded: this.db.pluck<[string[]], string>(
       `SELECT run_id FROM outcome WHERE ${this.db.sql.isOneOf('folded_into', 'text')}`,
     ),
-    events: this.db.pluck<[string[]], number>(
-      `SELECT DISTINCT event_seq FROM run WHERE ${this.db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
-    ),
   }
   readonly countOpenRuns = this.readOne<[now: number], OpenRuns>(SELECT_OPEN)
 
@@ -310,9 +307,9 @@ export class RunTable extends JoinedTable<{
    * run that handles a failure, has the events of its origin.
    */
   async listRunEvents(id: string): Promise<EventRecord[]> {
-    const seqs = await this.#sql.events.all(await this.#listFolded([id, ...(await this.#sql.eventsOf.all(id))]))
-    const events = await Array.fromAsync(seqs, (seq) => this.parts.events.get(seq))
-    return events.sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)
+    const runs = await this.#listFolded([id, ...(await this.#sql.eventsOf.all(id))])
+    const events = new Map((await this.parts.events.listEventsOf('run', runs)).map(({ event }) => [event.seq, event]))
+    return [...events.values()].sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)
   }
 
   /** Folds a run into `to` that was folded into `from`; false where it was not. */

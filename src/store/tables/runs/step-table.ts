@@ -1,6 +1,6 @@
 import { type Checkpoint, ROW_OUTPUT_BYTES, type StepFailure } from '../../../core/runs/step.ts'
 import { Table } from '../../connection.ts'
-import { isLongText } from '../../rows/build-where.ts'
+import { isLongTextOf } from '../../dialect.ts'
 
 /** All columns but the run. */
 export const STEP_COLUMNS = `key, position, kind, effect, status, attempt, output, apart_bytes, error, target,
@@ -50,12 +50,13 @@ export class StepTable extends Table {
   )
 
   /** Index: step_delete, then the primary keys of run and event. */
-  readonly listDeletes = this.readRows<[of: { account: string; target: string }], StepRow, Checkpoint>(
+  readonly listDeletes = this.readRows<[account: string, targets: readonly string[]], StepRow, Checkpoint>(
     `SELECT ${STEP_COLUMNS} FROM step
        JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
-     WHERE step.effect = 'delete' AND ${isLongText('step.target', '@target')} AND step.effect_seq IS NOT NULL
-       AND coalesce(event.account, run.account, 'default') = @account`,
+     WHERE step.effect = 'delete' AND ${isLongTextOf('step.target', this.db.sql)} AND step.effect_seq IS NOT NULL
+       AND coalesce(event.account, run.account, 'default') = ?`,
     readStep,
+    (account, targets) => [[...targets], [...targets], account],
   )
 
   /** Adds or changes a step of a run that the caller has locked. */

@@ -6,7 +6,7 @@ import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
-import { isLongText } from '../../rows/build-where.ts'
+import { isLongTextOf } from '../../dialect.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { GuardTable } from './guard-table.ts'
 
@@ -106,9 +106,9 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
      WHERE ${this.db.sql.isAmong('seq', 'SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?')}`,
   )
 
-  /** The deletes of a target whose runs are pruned, as the steps that they were. */
-  async listDeletes(of: { account: string; target: string }): Promise<Checkpoint[]> {
-    const rows = await this.#writes.listPruned.all(of)
+  /** The deletes of targets whose runs are pruned, as the steps that they were. */
+  async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
+    const rows = await this.#writes.listPruned.all([...targets], [...targets], account)
     const ends = new Map(rows.map((row) => [row.ofSeq, row]))
     return rows.filter(({ phase }) => phase === 'begun').map((row) => toStep(row, ends.get(row.seq)))
   }
@@ -167,9 +167,9 @@ function prepareWrites(db: Connection) {
        FROM run WHERE run.id = @runId`,
     ),
     // An operator's deletes have no run, and are nobody's step.
-    listPruned: db.prepare<[{ target: string; account: string }], LedgerDelete>(
+    listPruned: db.prepare<[string[], string[], string], LedgerDelete>(
       `SELECT seq, at, phase, of_seq, step, target, outcome, proof, error FROM effect
-       WHERE ${isLongText('target', '@target')} AND account = @account AND class = 'delete' AND run_id IS NOT NULL
+       WHERE ${isLongTextOf('target', db.sql)} AND account = ? AND class = 'delete' AND run_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
     findNoted: db.pluck<[string | null, string, string], number>(FIND_NOTED),

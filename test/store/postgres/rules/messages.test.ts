@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import type { Lease } from '../../../../src/core/runs/lease.ts'
 import type { PruneKind } from '../../../../src/core/store/retention.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
+import { arrive, askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW } from '../../../support/fixtures.ts'
 import { openTwo } from '../support/open-two.ts'
@@ -94,6 +94,20 @@ test('a prune sends as many messages for hundreds of rows as for one: each waits
   const { rows } = await session.query(`SELECT run_id FROM step UNION ALL SELECT run_id FROM pruned_run
     UNION ALL SELECT file FROM file_event UNION ALL SELECT file FROM known_file WHERE judged <> 8`)
   expect(rows).toEqual([])
+})
+
+test('the events of a batch, and the deletes of their files, are read in as few messages as one', async () => {
+  const { one } = await openTwo()
+  const fold = { kind: 'batch', key: 'a', size: 99, waitMs: 100 } as const
+  const leader = await arrive(one, 'evt_0')
+  await askAdmission(one, leader, { fold })
+  for (let n = 1; n < 30; n++) await askAdmission(one, await arrive(one, `evt_${n}`), { fold })
+  const sent = spyQueries()
+  expect(await one.listRunEvents(leader.lease.runId)).toHaveLength(30)
+  const targets = Array.from({ length: 30 }, (_, n) => `storage_a:fil_${n}`)
+  expect(await one.listDeletes('default', targets)).toEqual([])
+  await vi.waitUntil(() => sent.some(({ text }) => /LISTEN|pg_notify/.test(text)))
+  expect(pooled(sent).length).toBeLessThan(8)
 })
 
 /** One of each kind of write: calls, transactions, gates, workers. */

@@ -66,7 +66,7 @@ test('sealing and pruning read no table from end to end, and sort nothing', asyn
       const effects = new EffectTable(db, { guard: new GuardTable(db) })
       const seals = new SealTable(db, { vault: createVault(Buffer.alloc(32)), effects: new EffectSearch(db) })
       await effects.prune(1, 1)
-      await effects.listDeletes({ account: 'default', target: 'storage_a:fil_1' })
+      await effects.listDeletes('default', ['storage_a:fil_1'])
       await seals.listSeals({ limit: 1 })
     })
   ).flat()

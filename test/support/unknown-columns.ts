@@ -61,7 +61,7 @@ const PLAIN_COLUMNS: Record<string, string> = {
   gate_rule: 'workflow gate',
   gate_slot: 'workflow gate run_id',
   throttle_start: 'workflow run_id',
-  gathering: 'workflow run_id',
+  gathering: 'workflow run_id first_run',
   key_limit: 'key state',
   audit: 'id actor role origin action outcome',
   failure_state: 'failure_group kind set_by',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { onTestFailed, onTestFinished } from 'vitest'
 import type { Run } from '../../../src/core/runs/run.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { eventBody, queueRun } from '../../support/fixtures.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
 import { DOOR } from '../../support/program.ts'
 import { opensslHmac } from '../../support/sign.ts'
@@ -126,7 +126,8 @@ export default defineWorkflow({
 
   /** A worker whose process tries the guilty run alone, as after an engine that it has ended. */
   async startWithSuspect(): Promise<Process> {
-    await queueRun(this.store, 'evt_suspect', 'guilty', Date.now())
+    const body = eventBody('evt_suspect', 'file.deleted')
+    await this.store.saveDelivery(incoming('evt_suspect', { body, workflows: ['guilty'], receivedAt: Date.now() }))
     await this.store.startWorker('wrk_dead', Date.now())
     await this.store.claimRuns('wrk_dead', 1, Date.now())
     await this.store.endWorker('wrk_dead')

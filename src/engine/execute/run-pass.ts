@@ -44,11 +44,9 @@ export async function runPass(
   const hasStarted = cached !== undefined || run.attempt > 0 || known.length > 0
   // A run that was cut off in its first step has begun, and left no row.
   const hasNotStarted = !hasStarted && run.startedAt >= claim.at
-  const unknown = describeUnknown(run, workflow, hasStarted)
-  if (!workflow || unknown !== null) {
-    const reason = unknown ?? NO_MODULE_REASON
+  if (!workflow || !takes(workflow, run, hasStarted)) {
     const dueAt = clock.now() + RECHECK_MS
-    return { outcome: { kind: 'parked', dueAt, reason, hasNotStarted } }
+    return { outcome: { kind: 'parked', dueAt, reason: describeNoCode(run, workflow), hasNotStarted } }
   }
   const { planner } = parts
   const planned = planner?.isPlanned(run) ?? false
@@ -81,15 +79,14 @@ export async function runPass(
   return { outcome: await executeRun(pass, execution), pass }
 }
 
-/** Why a run has no code here; null: it has. The routes that made it may be those of other code. */
-function describeUnknown(
-  { workflow: id, cause, handler }: ClaimedRun,
-  workflow: AnyWorkflow | undefined,
-  hasStarted: boolean,
-): string | null {
-  if (!workflow) return `${NO_MODULE_REASON} "${id}"`
-  const isBegun = hasStarted || handler !== 'run' || cause.kind !== 'event'
-  return isBegun || startsOn(workflow, cause.event.type) ? null : `${NO_MODULE_REASON} "${id}" for ${cause.event.type}`
+/** False for an event that this code does not start on: the routes of other code made the run. */
+function takes(workflow: AnyWorkflow, { cause, handler }: ClaimedRun, hasStarted: boolean): boolean {
+  return hasStarted || handler !== 'run' || cause.kind !== 'event' || startsOn(workflow, cause.event.type)
+}
+
+function describeNoCode({ workflow: id, cause }: ClaimedRun, workflow: AnyWorkflow | undefined): string {
+  const type = workflow && cause.kind === 'event' ? ` for ${cause.event.type}` : ''
+  return `${NO_MODULE_REASON} "${id}"${type}`
 }
 
 function publishStart(pass: Pick<Pass, 'run' | 'root' | 'clock' | 'publish'>): void {

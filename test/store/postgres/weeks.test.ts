@@ -201,6 +201,21 @@ test('a folded run stays, with its body, for a fork of the run that absorbed it'
   ])
 })
 
+test('a run folded into one of another week stays with the unfinished run that has its event', async () => {
+  const { store, session, ids } = await openWeeks()
+  const [first, folded] = [await finish(store, 'evt_1', SECOND), await finish(store, 'evt_2', NOW)]
+  const newest = await queueAt(store, 'evt_3', NOW)
+  await session.query('UPDATE outcome SET folded_into = $1 WHERE run_id = $2', [newest, first])
+  await session.query('UPDATE outcome SET folded_into = $1 WHERE run_id = $2', [first, folded])
+  // As if the newest had come back to work since the runs were looked at.
+  const { rows } = await session.query(
+    `SELECT drop_runs_1((SELECT lower FROM list_weeks_1('run') WHERE name = 'run_20260608'), '{}', $1) AS kept`,
+    [THIRD],
+  )
+  expect(rows).toEqual([{ kept: 2 }])
+  expect((await ids('SELECT id FROM run')).toSorted()).toEqual([first, folded, newest].toSorted())
+})
+
 test('a dropped tick is not recorded again, and its neighbours stay', async () => {
   const { store, ids } = await openWeeks()
   await saveLine(store, 'nightly', FIRST)

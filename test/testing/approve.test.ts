@@ -214,6 +214,21 @@ test('a question asks once and deletes the same files wherever its run crashes',
   expect(report.value).toEqual({ left: ['/in/f1.bak'], status: 'completed', open: 0 })
 })
 
+test('a no is also for a file whose id is so long that its hash stands in the key of its delete', async () => {
+  const stubborn = define('stubborn', { on: 'go' }, async ({ step, files }) => {
+    const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+    await step.approve('ask', { ask: 'Delete it?', deletes: items })
+    return files.deleteAll(items)
+  })
+  await using t = await testbed({ workflows: [stubborn] })
+  const { storage } = await t.sandbox()
+  await storage('storage_a').put('/in/f1.bak', 'x', { id: 'f'.repeat(600) })
+  await t.send('go')
+  await t.deny((await t.approvals())[0] ?? '')
+  expect(t.run(stubborn)).toMatchObject({ status: 'failed', error: { code: 'denied' } })
+  expect(await left(t)).toEqual(['/in/f1.bak'])
+})
+
 test('a question that is not valid fails the run, and says what to write', async () => {
   const bad = define('bad', { on: 'file.created', retry: { attempts: 1 } }, ({ step }) =>
     step.approve('ask', { ask: ' ' }),

@@ -60,3 +60,26 @@ test('waits, invocations and limits come to rest, and the schema goes with the t
   }
   expect(await count()).toBe(before)
 })
+
+test.each([undefined, databaseUrl])(
+  'a text that a database cannot keep is one that people can approve',
+  async (url) => {
+    const writer = defineWorkflow({
+      id: 'writer',
+      on: 'go',
+      guard: { writes: { perRun: 0 } },
+      async run({ step }) {
+        const verdict = await step.approve('ask', { ask: 'Write a\0b\ud800?' })
+        return step.run('write', () => verdict.approved, { target: 'a\0b\ud800' })
+      },
+    })
+    await using t = await testbed({ workflows: [writer], ...(url && { databaseUrl: url }) })
+    await t.send('go')
+    const [question] = await t.approvals()
+    await t.approve(question ?? '')
+    const [asked] = await t.approvals()
+    expect([question?.why, asked?.items[0]?.target]).toEqual(['Write a\u{fffd}b\u{fffd}?', 'a\u{fffd}b\u{fffd}'])
+    await t.approve(asked ?? '')
+    expect(t.run(writer)).toMatchObject({ status: 'completed', output: true })
+  },
+)

@@ -103,6 +103,11 @@ export function findTextFault(text: string): string | null {
   return text.includes('\0') ? 'holds the character 0, which PostgreSQL cannot keep' : null
 }
 
+/** The text as both databases keep it: hashes and comparisons have to be of the stored text. */
+export function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\u{fffd}')
+}
+
 /**
  * The text, or its hash where it is longer than so many characters. An entry of an index takes
  * 2,704 bytes in PostgreSQL, and a character has up to 3.

@@ -1,7 +1,7 @@
 import type { ApproveOptions, ApproveVerdict } from '../../author/steps/step-options.ts'
 import { type JsonValue, toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
-import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import { type Checkpoint, type StepName, stepKeys } from '../../core/runs/step.ts'
 import type { Question } from '../../core/runs/wait.ts'
 import { type Approval, QUESTION } from '../../core/safety/approval.ts'
 import { findUnproven } from '../../core/safety/votes/approval-proof.ts'
@@ -173,5 +173,5 @@ function readShown(key: string, shown: unknown): JsonValue {
 /** The delete of a file, by the key of its step and the state in which people see the file. */
 function describeDelete({ service, id, path, size, modifiedAt }: FileEntry) {
   const target = `${service}:${id}`
-  return { step: `files.delete[${target}]`, target, asked: { path, bytes: size, modifiedAt } }
+  return { step: stepKeys()(['files.delete', target]), target, asked: { path, bytes: size, modifiedAt } }
 }

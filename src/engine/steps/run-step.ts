@@ -10,7 +10,15 @@ import {
 } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
-import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName, stepNameOf } from '../../core/runs/step.ts'
+import {
+  type Checkpoint,
+  hasOutcome,
+  isFinished,
+  numberOf,
+  type StepName,
+  stepNameOf,
+  toStorable,
+} from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectPermit } from '../../core/safety/effect.ts'
 import { isThenable } from '../../core/thenable.ts'
@@ -146,7 +154,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
     attempt: (known?.attempt ?? 0) + 1,
     output: null,
     error: known?.error ?? null,
-    target: options.target ?? null,
+    target: options.target === undefined ? null : toStorable(options.target),
     startedAt: pass.clock.now(),
     finishedAt: null,
     dueAt: null,

@@ -1,4 +1,5 @@
 import { newId } from '../../../core/ids.ts'
+import { toStorable } from '../../../core/runs/step.ts'
 import type { Question } from '../../../core/runs/wait.ts'
 import { chainHash, planApprovalEvent, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { JoinedTable } from '../../connection.ts'
@@ -58,7 +59,8 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     return null
   }
 
-  async open(opening: Opening): Promise<ApprovalRow> {
+  async open(asked: Opening): Promise<ApprovalRow> {
+    const opening = { ...asked, why: toStorable(asked.why) }
     const { id = newId('apr', opening.openedAt) } = opening
     const question = opening.question === null ? null : JSON.parse(opening.question)
     const hash = seedHash({ ...opening, id, question })

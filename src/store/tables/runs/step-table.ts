@@ -76,10 +76,7 @@ export class StepTable extends Table {
       const error = step.error && JSON.stringify(step.error)
       return [key, position, kind, effect, status, attempt, error, target, startedAt, dueAt, step.settled ?? null]
     })
-    // PostgreSQL reads no JSON with the character 0.
-    const write = (_: string, value: unknown) =>
-      typeof value === 'string' ? value.replaceAll('\0', '\u{fffd}') : value
-    await this.#saveOpen.run(runId, JSON.stringify(rows, write))
+    await this.#saveOpen.run(runId, JSON.stringify(rows))
   }
 
   readonly noteSeen = this.write<[seen: string, runId: string, key: string]>(

@@ -1,3 +1,4 @@
+import { toStorable } from '../../../../core/runs/step.ts'
 import type { MessageBuffer } from './message-buffer.ts'
 
 /** An array of a call, written in PostgreSQL's binary form: less work for both sides than text. */
@@ -45,12 +46,10 @@ export const uuids = columnsOf<string>(OIDS.uuid, (to, value) => to.digits(value
 export function asJson(rows: readonly object[]): string | null {
   if (rows.length === 0) return null
   const text = JSON.stringify(rows)
-  return REFUSED.test(text) ? JSON.stringify(rows, (_, value) => toStorable(value)) : text
+  return REFUSED.test(text)
+    ? JSON.stringify(rows, (_, value) => (typeof value === 'string' ? toStorable(value) : value))
+    : text
 }
 
 /** The character 0 and halves of a pair, which PostgreSQL's text cannot hold. */
 const REFUSED = /\\u(?:0000|d[89a-f])/
-
-function toStorable(value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\u{fffd}') : value
-}

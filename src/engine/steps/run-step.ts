@@ -10,15 +10,7 @@ import {
 } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
-import {
-  type Checkpoint,
-  hasOutcome,
-  isFinished,
-  numberOf,
-  type StepName,
-  stepNameOf,
-  toStorable,
-} from '../../core/runs/step.ts'
+import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName, stepNameOf } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectPermit } from '../../core/safety/effect.ts'
 import { isThenable } from '../../core/thenable.ts'
@@ -30,7 +22,7 @@ import { isLate } from '../pass/step-stub.ts'
 import { describeUnsaved, type Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
 import { askGuard, type EffectFacts, needsPermit, publishEnd, publishHeld, StoppedLate } from './guard/ask-guard.ts'
-import { describeEffect, describeInput, describeSaved, isUntargeted } from './guard/describe-effect.ts'
+import { describeEffect, describeInput, describeSaved, describeTarget, isUntargeted } from './guard/describe-effect.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { giveOutcome } from './stub-step.ts'
 import { withTimeout } from './with-timeout.ts'
@@ -154,7 +146,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
     attempt: (known?.attempt ?? 0) + 1,
     output: null,
     error: known?.error ?? null,
-    target: options.target === undefined ? null : toStorable(options.target),
+    target: describeTarget(options),
     startedAt: pass.clock.now(),
     finishedAt: null,
     dueAt: null,

@@ -1,6 +1,6 @@
 import { maskTokens } from '../../../core/incoming/hook.ts'
 import type { JsonValue } from '../../../core/json.ts'
-import type { Checkpoint } from '../../../core/runs/step.ts'
+import { type Checkpoint, toStorable } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { type Asked, completeState } from '../../../core/safety/effect.ts'
 import type { Pass } from '../../pass/pass.ts'
@@ -14,6 +14,10 @@ interface Described {
   once?: boolean
   keep?: boolean
   dry?: () => unknown
+}
+
+export function describeTarget({ target }: { target?: string }): string | null {
+  return target === undefined ? null : toStorable(target)
 }
 
 export function describeInput({ input }: Pick<Described, 'input'>): Asked | null {

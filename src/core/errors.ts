@@ -128,6 +128,8 @@ export interface Failure {
   code?: string
   /** Key of the step that failed; only on a run's failure. */
   step?: string
+  /** True for a `once` step that had begun: it never begins again, whoever retries its run. */
+  once?: true
   /** Stack frames, innermost first, at most 5. */
   at?: string[]
 }

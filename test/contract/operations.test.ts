@@ -47,6 +47,16 @@ describeStores((test, open) => {
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
   })
 
+  test('a retry keeps the error of a `once` step that had begun', async ({ store }) => {
+    await queueRun(store)
+    const lease = await claimOne(store)
+    const error = { ...ERROR, once: true } as const
+    await store.saveCheckpoint(lease, checkpoint('b', { status: 'failed', output: null, error }))
+    await store.failRun(lease, ERROR, NOW + 5, false)
+    expect(await store.retryRun(lease.runId, NOW)).toBe(true)
+    expect(await store.listSteps(lease.runId)).toMatchObject([{ key: 'b', status: 'failed', error }])
+  })
+
   test('a canceled run can be retried, a completed or unfinished one cannot', async ({ store }) => {
     const id = await queueRun(store)
     expect(await store.retryRun(id, NOW)).toBe(false)

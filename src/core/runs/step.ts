@@ -176,17 +176,18 @@ function requireName(name: string): string {
   )
 }
 
-/** True where a `once` step was cut off: it never runs again, whoever asks. */
+/** True where a `once` step was cut off. */
 export function isInterrupted({ kind, error }: Pick<Checkpoint, 'kind' | 'error'>): boolean {
   return kind === 'run' && error?.name === 'Interrupted' && error.code === 'interrupted'
 }
 
 /**
  * Keys of the failed steps that a retry repeats: the one that ended the run, and the last ones
- * begun. Failures that the code caught stay, or the steps after them would lose their reason.
+ * begun. Failures that the code caught stay, or the steps after them would lose their reason. A
+ * `once` step that had begun never begins again in its run.
  */
 export function planReset(steps: readonly Checkpoint[], error: Failure | null): string[] {
-  const failed = steps.filter((step) => step.status === 'failed' && !isInterrupted(step))
+  const failed = steps.filter((step) => step.status === 'failed' && !step.error?.once)
   // A step begun in the same millisecond counts as later: another retry costs less than a repeated
   // step.
   const isLast = ({ position, finishedAt }: Checkpoint) =>

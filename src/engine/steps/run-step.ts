@@ -192,7 +192,7 @@ async function attemptStep<T>(
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, saved)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
-    return isLate(error) ? { kind: 'late' } : failAttempt(pass, step, error, options)
+    return isLate(error) ? { kind: 'late' } : failAttempt(pass, step, error, { ...options, hasBegun: true })
   }
 }
 
@@ -248,7 +248,7 @@ async function failAttempt(
   pass: Pass,
   step: Checkpoint,
   error: unknown,
-  options: StepRequest,
+  options: StepRequest & { hasBegun?: boolean },
 ): Promise<AttemptEnd<never>> {
   const now = pass.clock.now()
   const policy = planRetries(options.retry, pass.retry)
@@ -256,7 +256,7 @@ async function failAttempt(
     ? ({ kind: 'give_up' } as const)
     : decideRetry({ error, attempt: step.attempt, policy, now, random: pass.random() })
   if (decision.kind === 'give_up') step.settled = await pass.order.turn(step)
-  const failure = describeError(error)
+  const failure: Failure = { ...describeError(error), ...(options.once && options.hasBegun ? { once: true } : {}) }
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
   const retryAt = decision.kind === 'retry' ? decision.at : null
   if (!isA(error, StoppedLate)) publishFailure(pass, step, { ms: now - step.startedAt, retryAt, error: failure })
@@ -278,7 +278,7 @@ async function failAttempt(
 async function failInterrupted(pass: Pass, step: Checkpoint): Promise<StepEnd<never>> {
   const settled = await pass.order.turn(step)
   const error = new Interrupted(step.key)
-  const failure = { name: error.name, message: error.message, code: error.code }
+  const failure: Failure = { name: error.name, message: error.message, code: error.code, once: true }
   const now = pass.clock.now()
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
   void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now, settled }, record, ASKED)

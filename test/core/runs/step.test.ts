@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { Interrupted } from '../../../src/core/errors.ts'
 import {
   decideMismatch,
   type Effect,
@@ -103,8 +102,8 @@ it('a retry resets the failed steps after which nothing began, and the one that 
   expect(planReset([caught, after, ...sides], null)).toEqual(['x', 'y'])
   expect(planReset([caught, after], { name: 'Error', message: '' })).toEqual([])
   expect(planReset([caught, after], { name: 'Error', message: '', step: 'caught' })).toEqual(['caught'])
-  const { name, message, code } = new Interrupted('pay')
-  expect(planReset([{ ...failed('pay', 0, NOW), error: { name, message, code } }], null)).toEqual([])
+  const once = { name: 'Error', message: 'declined', once: true } as const
+  expect(planReset([{ ...failed('pay', 0, NOW), error: once }], { ...once, step: 'pay' })).toEqual([])
 })
 
 it('a fork takes over the finished steps that began before its step', () => {

@@ -83,3 +83,50 @@ test('a `once` step that fails is not retried', async ({ engine }) => {
   expect(await engine.run('once')).toMatchObject({ status: 'failed' })
   expect(calls).toBe(1)
 })
+
+test('P9: a `once` step that threw never begins again in a retry, nor in a fork from a later step', async ({
+  engine,
+}) => {
+  let calls = 0
+  const { store, clock } = engine
+  await engine.serve('once', async ({ step }) => {
+    const pay = () => {
+      calls += 1
+      throw new Error('declined')
+    }
+    const write = () => Promise.reject(new Error('disk full'))
+    const paid = step.run('pay', pay, { once: true }).catch(({ message }: Error) => message)
+    await Promise.all([paid, step.run('write', write, { retry: { attempts: 1 } })])
+  })
+  const { id } = await engine.run('once')
+  const fork = await store.forkRun(
+    id,
+    { keys: planFork(await store.listSteps(id), 'write'), edited: null },
+    clock.now(),
+  )
+  await engine.passOf(fork)
+  for (const run of [id, fork]) {
+    expect(await store.retryRun(run, clock.now())).toBe(true)
+    expect(await engine.passOf(run)).toMatchObject({ status: 'failed', error: { step: 'write' } })
+  }
+  expect(calls).toBe(1)
+})
+
+test('P9: a `once` step whose error failed its run throws it again in a retry', async ({ engine }) => {
+  let calls = 0
+  const { store, clock } = engine
+  await engine.serve('once', ({ step }) =>
+    step.run(
+      'pay',
+      () => {
+        calls += 1
+        throw new Error('no answer in time')
+      },
+      { once: true },
+    ),
+  )
+  const { id } = await engine.run('once')
+  expect(await store.retryRun(id, clock.now())).toBe(true)
+  expect(await engine.passOf(id)).toMatchObject({ status: 'failed', error: { step: 'pay' } })
+  expect(calls).toBe(1)
+})

@@ -72,6 +72,7 @@ export const failure = z
     message: z.string(),
     code: z.string().optional(),
     step: z.string().optional().describe('Key of the step that failed the run.'),
+    once: z.literal(true).optional().describe('A `once` step that had begun, and never begins again in its run.'),
     at: z.array(z.string()).optional().describe('Stack frames, innermost first.'),
   })
   .meta({ id: 'Failure' })

@@ -84,6 +84,13 @@ describeStores((test) => {
     expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
   })
 
+  test('a cron line that was taken out and comes back starts now, also with the same moments', async ({ store }) => {
+    await saveLine(store, 'nightly', NOW)
+    await store.saveWorkflows({ workflows: [], broken: [] }, NOW + HOUR)
+    await saveLine(store, 'nightly', NOW + 2 * HOUR)
+    expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
+  })
+
   test('a queued tick starts in the commit that ends the one before it, whatever ends that', async ({ store }) => {
     const ticks: string[] = []
     for (const n of [0, 1, 2, 3]) {

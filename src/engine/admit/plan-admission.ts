@@ -79,8 +79,11 @@ function planGates({ singleton, throttle, concurrency }: AnyLimits, about: About
     const key = readKey('throttle', throttle, about)
     gates.push({ name: 'throttle', key, most: throttle.limit, perMs: parseDuration(throttle.per, 'throttle.per') })
   }
-  for (const [index, limit] of listLimits(concurrency).entries()) {
-    const name = index === 0 ? 'concurrency-1' : 'concurrency-2'
+  const places = listLimits(concurrency)
+  for (const [index, limit] of places.entries()) {
+    // The overall limit has the same name alone and beside one per key: both count the same runs.
+    const isFirst = index === 0 && (limit.key !== undefined || places.length > 1)
+    const name = isFirst ? 'concurrency-1' : 'concurrency-2'
     gates.push({ name, key: readKey('concurrency', limit, about), most: limit.limit, perMs: null })
   }
   return gates

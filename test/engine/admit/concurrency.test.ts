@@ -64,6 +64,27 @@ test('a raised concurrency limit also admits the runs that are in line already',
   await awaitRuns(engine, haveStatus({ completed: 5 }))
 })
 
+test('an overall limit counts the runs of before a limit per key was added', async ({ engine }) => {
+  const latches = createLatches(engine)
+  const define = (concurrency: { limit: number } | [{ limit: number; key: () => string }, { limit: number }]) =>
+    defineWorkflow({
+      id: 'limited',
+      on: '*',
+      concurrency,
+      run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+    })
+  const workflows = [define({ limit: 1 })]
+  const worker = await engine.start(workflows)
+  await sendEvents(engine, define({ limit: 1 }), [{}], [worker])
+  await awaitRuns(engine, () => latches.started.length === 1)
+  workflows[0] = define([{ limit: 1, key: () => 'a' }, { limit: 1 }])
+  await sendEvents(engine, workflows[0], [{}], [worker])
+  const runs = await awaitRuns(engine, (each) => each.length === 2 && each[1]?.status !== 'pending')
+  expect(runs[1]).toMatchObject({ status: 'waiting', reason: 'concurrency: 1 of 1 runs are at work' })
+  latches.stayOpen()
+  await awaitRuns(engine, haveStatus({ completed: 2 }))
+})
+
 test('a singleton replaces its run even while no slot is free', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({

@@ -116,7 +116,7 @@ export class ScheduleTable extends Table {
   /** The same for a scheduler: none where another one has it now, and is about to act. */
   readonly take = this.readRow<[id: string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.skipLocked}`)
 
-  /** Writes the lines of all modules. An unchanged one goes on from where it was. */
+  /** Writes the lines of all modules. An unchanged one goes on from where it was; others begin now. */
   async saveLines(lines: readonly Line[], gone: readonly string[], now: number): Promise<void> {
     for (const id of gone) await this.#writes.retire.run(id)
     for (const { id, file, line } of lines) {
@@ -129,7 +129,7 @@ export class ScheduleTable extends Table {
       }
       if (known.plan === plan && known.madeBy === file && known.nextAt !== null) continue
       const { expression, timezone } = JSON.parse(known.plan) as CronTrigger
-      const isSame = expression === line.expression && timezone === line.timezone
+      const isSame = known.nextAt !== null && expression === line.expression && timezone === line.timezone
       await this.#change(known, { plan, input: null, madeBy: file, startedAt: isSame ? null : now }, now)
     }
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { startsOn } from '../../author/read-workflow.ts'
+import { scheduleOf, startsOn } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
@@ -79,14 +79,16 @@ export async function runPass(
   return { outcome: await executeRun(pass, execution), pass }
 }
 
-/** False for an event that this code does not start on: the routes of other code made the run. */
+/** False for a cause that this code does not start on: other code made the run. */
 function takes(workflow: AnyWorkflow, { cause, handler }: ClaimedRun, hasStarted: boolean): boolean {
-  return hasStarted || handler !== 'run' || cause.kind !== 'event' || startsOn(workflow, cause.event.type)
+  if (hasStarted || handler !== 'run') return true
+  if (cause.kind === 'event') return startsOn(workflow, cause.event.type)
+  return (cause.kind === 'tick') === (scheduleOf(workflow) !== null)
 }
 
 function describeNoCode({ workflow: id, cause }: ClaimedRun, workflow: AnyWorkflow | undefined): string {
-  const type = workflow && cause.kind === 'event' ? ` for ${cause.event.type}` : ''
-  return `${NO_MODULE_REASON} "${id}"${type}`
+  const kind = cause.kind === 'event' ? cause.event.type : cause.kind === 'tick' ? 'a cron line' : 'an input'
+  return `${NO_MODULE_REASON} "${id}"${workflow ? ` for ${kind}` : ''}`
 }
 
 function publishStart(pass: Pick<Pass, 'run' | 'root' | 'clock' | 'publish'>): void {

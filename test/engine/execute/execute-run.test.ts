@@ -1,8 +1,10 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { cron } from '../../../src/author/cron.ts'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { AnyWorkflow } from '../../../src/author/workflow.ts'
+import { NOW } from '../../support/fixtures.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -40,4 +42,23 @@ test('a run waits for code whose `on` names the type of its event', async ({ eng
   expect(parked).toMatchObject({ status: 'waiting', startedAt: null, reason })
   workflows[0] = defineWorkflow({ id: 'narrowed', on: 'file.*', run: ({ event }) => event.type })
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '"file.created"' })
+})
+
+test('a run waits for code whose `on` is of the kind of its cause', async ({ engine }) => {
+  const onEvents = define('changed', () => 'an event')
+  const onCron = defineWorkflow({ id: 'changed', on: cron('0 3 * * *'), run: ({ tick }) => tick.missed })
+  const workflows: AnyWorkflow[] = [onEvents]
+  await engine.start(workflows)
+  const tick = await engine.store.recordTick('changed', { scheduledFor: NOW, missed: 2 }, NOW)
+  const parked = await engine.passOf(tick ?? '')
+  expect(parked).toMatchObject({
+    status: 'waiting',
+    reason: 'no module defines the workflow "changed" for a cron line',
+  })
+  workflows[0] = onCron
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '2' })
+  const start = { run: 'run_call', workflow: 'changed', input: '{}', account: 'default', createdAt: NOW }
+  await engine.store.startRun(start)
+  const reason = 'no module defines the workflow "changed" for an input'
+  expect(await engine.passOf('run_call')).toMatchObject({ status: 'waiting', reason })
 })

@@ -44,7 +44,7 @@ export interface StepOptions {
 export interface OnceStepOptions extends StepOptions {
   /**
    * True: at most once. Its start is on disk before `fn` begins, and no failure or timeout is
-   * retried, nor by a person's retry of the run. Default false.
+   * retried. No person's retry of the run begins it again either. Default false.
    *
    * After a crash during the step, it throws `Interrupted` instead of running again.
    */

@@ -116,7 +116,7 @@ export class ScheduleTable extends Table {
   /** The same for a scheduler: none where another one has it now, and is about to act. */
   readonly take = this.readRow<[id: string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.skipLocked}`)
 
-  /** Writes the lines of all modules. An unchanged one goes on; a new or returned one begins now. */
+  /** Writes the lines of all modules. An unchanged one goes on, any other begins now. */
   async saveLines(lines: readonly Line[], gone: readonly string[], now: number): Promise<void> {
     for (const id of gone) await this.#writes.retire.run(id)
     for (const { id, file, line } of lines) {

@@ -13,6 +13,8 @@ import type { Config } from '../../project/config/load-config.ts'
 
 /** How long the former secret stays valid after the environment names a new one. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000
+/** The same where it goes back: another machine may have started with an older environment. */
+const RETURN_OVERLAP_MS = 30 * 24 * 3_600_000
 
 /**
  * Adds the endpoint of the sandbox or of the configured service, where there is none. A secret or
@@ -31,8 +33,9 @@ export async function ensureEndpoint(
   const header = service.signatureHeader ?? (known?.scheme ?? SCHEME_PRESETS.hex).header
   if (!known) return addEndpoint(store, planEndpoint({ name, secret, scheme: { ...SCHEME_PRESETS.hex, header } }, now))
   if (currentSecret(known) === secret && known.scheme.header === header) return known
-  const rotated =
-    currentSecret(known) === secret ? known : planRotation(known, secret, { overlapMs: ROTATION_OVERLAP_MS, now })
+  const isKnown = known.secrets.some(({ value }) => value === secret)
+  const overlapMs = isKnown ? RETURN_OVERLAP_MS : ROTATION_OVERLAP_MS
+  const rotated = currentSecret(known) === secret ? known : planRotation(known, secret, { overlapMs, now })
   const changed = { ...rotated, scheme: { ...known.scheme, header } }
   try {
     await store.updateEndpoint(changed)

@@ -164,9 +164,10 @@ export class App {
 
   async #startEngine(engine: Engine, receiverUrl: string): Promise<void> {
     const { effects: mode = 'live', guardPolicy } = this.#config
-    const { clock } = this
+    const { clock, notices } = this
     const { beat } = this.#parts
-    const isSwitched = await settleEffects(this.store, { mode, self: beat.id, clock }).catch(async (error) => {
+    const { publish } = notices
+    const isSwitched = await settleEffects(this.store, { mode, self: beat.id, clock, publish }).catch(async (error) => {
       // Else the row of this process would keep the next one from starting.
       await beat.stop()
       throw error

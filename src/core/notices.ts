@@ -143,6 +143,8 @@ export type Notice =
   | ({ kind: 'run.log'; level: 'info' | 'warn' | 'error'; message: string; facts: object } & AboutRun)
   /** At a start: effects are only planned, or the mode is not that of the last start. */
   | { kind: 'effects.mode'; mode: EffectsMode; isSwitched: boolean }
+  /** A start with another mode waits `ms`: does process `pid`, whose clock is ahead, still beat? */
+  | { kind: 'effects.awaited'; pid: number; seenAt: number; ms: number }
   /** The database does not have its newest anchor, so all effects were stopped. */
   | { kind: 'effects.restored'; anchoredAt: number }
   | { kind: 'runs.recovered'; count: number }

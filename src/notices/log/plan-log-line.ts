@@ -140,6 +140,8 @@ const LINES: Lines = {
     mode === 'plan'
       ? line('warn', 'NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned', { isSwitched })
       : line('warn', 'effects are live again: runs act, except those made while effects were only planned', {}),
+  'effects.awaited': ({ kind, ...fields }) =>
+    line('warn', 'effects are switched: waiting for a beat of a process whose clock was ahead', fields),
   'effects.restored': ({ anchoredAt }) =>
     line('error', 'ALL EFFECTS ARE STOPPED: the database was replaced by a backup. See "upshot guard show"', {
       anchoredAt: new Date(anchoredAt),

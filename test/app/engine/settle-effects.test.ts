@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { settleEffects } from '../../../src/app/engine/start/settle-start.ts'
+import type { Notice } from '../../../src/core/notices.ts'
 import { PROCESS_BEAT_MS, type ProcessRecord } from '../../../src/core/store/process-record.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { NOW } from '../../support/fixtures.ts'
@@ -20,8 +21,14 @@ const AHEAD: ProcessRecord = {
 /** Settles while time passes in beats; `meanwhile` is called at each. */
 async function settle(store: Parameters<typeof settleEffects>[0], meanwhile: (beat: number) => Promise<void>) {
   const clock = new ManualClock(NOW)
+  const heard: Notice[] = []
   let isOver = false
-  const settled = settleEffects(store, { mode: 'plan', self: 'own', clock }).finally(() => {
+  const settled = settleEffects(store, {
+    mode: 'plan',
+    self: 'own',
+    clock,
+    publish: (notice) => heard.push(notice),
+  }).finally(() => {
     isOver = true
   })
   settled.catch(() => {})
@@ -30,6 +37,7 @@ async function settle(store: Parameters<typeof settleEffects>[0], meanwhile: (be
     await clock.advance(PROCESS_BEAT_MS)
     await new Promise(setImmediate)
   }
+  expect(heard).toEqual([{ kind: 'effects.awaited', pid: 7, seenAt: AHEAD.seenAt, ms: 20_000 }])
   return settled
 }
 

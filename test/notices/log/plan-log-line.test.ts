@@ -44,7 +44,7 @@ const LEVELS = {
     store.network_disk store.log_missing fault
   `,
   warn: `
-    endpoint.suspect ticks.missed approval.opened run.retried effects.mode step.shared step.joined
+    endpoint.suspect ticks.missed approval.opened run.retried effects.mode effects.awaited step.shared step.joined
     wait.changed code.pending code.timer code.undeclared step.repeated event.drifted event.unmatched
     run.lost lease.given_back runs.recovered runs.suspected memory.short slots.held step.failed
     workflows.removed workflows.elsewhere workflow.missing store.protected store.awaited

@@ -78,6 +78,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'run.ready': { kind: 'run.ready', ...END },
   'run.retried': { kind: 'run.retried', ...END, dueAt: NOW, error: ERROR },
   'effects.mode': { kind: 'effects.mode', mode: 'plan', isSwitched: true },
+  'effects.awaited': { kind: 'effects.awaited', pid: 7, seenAt: NOW, ms: 20_000 },
   'effects.restored': { kind: 'effects.restored', anchoredAt: NOW },
   'run.planned': { kind: 'run.planned', ...END, ms: 4, reason: 'would complete' },
   'run.skipped': { kind: 'run.skipped', ...END, ms: 4, reason: 'where' },

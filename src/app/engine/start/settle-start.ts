@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { UpshotError } from '../../../core/errors.ts'
 import type { JsonValue } from '../../../core/json.ts'
+import type { Publish } from '../../../core/notices.ts'
 import { LASTING_TARGET } from '../../../core/safety/audit.ts'
 import { DEFAULT_POLICY, type GuardPolicy } from '../../../core/safety/guard.ts'
 import { type Anchor, isExplained } from '../../../core/safety/ledger/anchor.ts'
@@ -46,24 +47,33 @@ const WORKING: readonly string[] = ['all', 'worker']
  */
 export async function settleEffects(
   store: ModeStore,
-  { mode, self, clock }: { mode: EffectsMode; self: string; clock: Clock },
+  { mode, ...parts }: { mode: EffectsMode } & StartParts,
 ): Promise<boolean> {
   const before = presentMode(await listSwitches(store))
   if (before === mode) return false
-  const other = await findAtWork(store, self, clock)
+  const other = await findAtWork(store, parts)
   if (other) throw describeConflict(other, { before, mode })
   const action = { action: SWITCH_ACTION, target: LASTING_TARGET, parameters: { before, to: mode } }
-  await store.recordAction({ ...describeApp(), ...action, at: clock.now() }, 'done')
+  await store.recordAction({ ...describeApp(), ...action, at: parts.clock.now() }, 'done')
   return true
 }
 
+interface StartParts {
+  self: string
+  clock: Clock
+  publish: Publish
+}
+
 /** Another process with a worker at work. One that was seen in the future must beat again. */
-async function findAtWork(store: ModeStore, self: string, clock: Clock): Promise<ProcessRecord | undefined> {
+async function findAtWork(store: ModeStore, { self, clock, publish }: StartParts): Promise<ProcessRecord | undefined> {
   const isAtWork = ({ id, role, seenAt }: ProcessRecord) =>
     id !== self && WORKING.includes(role) && seenAt > clock.now() - PROCESS_SILENCE_MS
   const found = (await store.listProcesses()).filter(isAtWork)
-  if (found.every(({ seenAt }) => seenAt <= clock.now() + PROCESS_SILENCE_MS)) return found[0]
-  await new Promise<void>((resolve) => after(clock, 2 * PROCESS_BEAT_MS, resolve))
+  const ahead = found.find(({ seenAt }) => seenAt > clock.now() + PROCESS_SILENCE_MS)
+  if (!ahead) return found[0]
+  const ms = 2 * PROCESS_BEAT_MS
+  publish({ kind: 'effects.awaited', pid: ahead.pid, seenAt: ahead.seenAt, ms })
+  await new Promise<void>((resolve) => after(clock, ms, resolve))
   const hasBeaten = ({ id, seenAt }: ProcessRecord) => found.every((old) => old.id !== id || old.seenAt !== seenAt)
   return (await store.listProcesses()).find((each) => isAtWork(each) && hasBeaten(each))
 }

@@ -28,6 +28,14 @@ export function observeBeat(
 /** Why an engine ended that nobody had asked to stop. */
 export type EngineEndCause = 'blocked' | 'exited' | 'threw' | 'out_of_memory' | 'replaced' | 'killed' | 'stalled'
 
+/** Memory of an engine, or of the process, which holds what native code takes, too. */
+export interface MemoryUse {
+  of: 'heap' | 'buffers' | 'process'
+  bytes: number
+  /** The limit. */
+  most: number
+}
+
 /** Life after which an earlier end no longer counts. */
 const SOUND_AFTER_MS = 60_000
 const FIRST_PAUSE_MS = 250

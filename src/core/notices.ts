@@ -1,4 +1,4 @@
-import type { EngineEndCause } from './blockage.ts'
+import type { EngineEndCause, MemoryUse } from './blockage.ts'
 import type { Failure } from './errors.ts'
 import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
 import type { Progress } from './runs/annotations/progress.ts'
@@ -56,14 +56,6 @@ export interface Caller extends AboutRun {
   attempt: number
   /** Header of the call's requests; left out where its trace is not sent. */
   traceparent?: string
-}
-
-/** Memory of an engine, or of the process, which holds what native code takes, too. */
-export interface MemoryUse {
-  of: 'heap' | 'buffers' | 'process'
-  bytes: number
-  /** The limit. */
-  most: number
 }
 
 /**

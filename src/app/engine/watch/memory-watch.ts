@@ -1,4 +1,4 @@
-import type { MemoryUse } from '../../../core/notices.ts'
+import type { MemoryUse } from '../../../core/blockage.ts'
 import type { CodeAtWork } from '../../../engine/pass/scope.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { describeEnd, type EngineEnd, Question } from './question.ts'

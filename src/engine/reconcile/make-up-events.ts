@@ -6,7 +6,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../core/incoming/route.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
-import type { FileFinding } from '../../core/service/sweep/judge-file.ts'
+import type { FileFinding, FindingState } from '../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES, type FileType } from '../../core/service/sweep/sweep-plan.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, isoTime } from '../../core/time.ts'
@@ -76,12 +76,17 @@ function makeEvent(
 
 /** Time for which a made-up event stands in for the real one. */
 const STANDS_IN_MS = 30 * 24 * 60 * 60_000
+/** States in which an event may yet be made up. */
+const WAITING: readonly FindingState[] = ['found', 'held', 'due']
 
-/** The made-up event that told of the file of this one before; null: none. */
+/**
+ * The made-up event that told of the file of this one before. Null: none did, and none will, though
+ * the events are matched to files only later.
+ */
 export async function findMadeUp(
   event: EventRecord,
   parts: {
-    store: Pick<Store, 'findFinding'>
+    store: Pick<Store, 'findFinding' | 'moveFinding'>
     functions: () => ReadonlyMap<string, FileFunctions>
     spellingsOf: (account: string) => StorageSpellings | Promise<StorageSpellings>
   },
@@ -90,7 +95,10 @@ export async function findMadeUp(
   if (origin === 'reconcile' || !isFileType(type)) return null
   const found = readFile(parts.functions().get(type), body, await parts.spellingsOf(account))
   if (found === null || found === 'none') return null
-  const finding = await parts.store.findFinding({ account, type, ...found })
+  const { findFinding, moveFinding } = parts.store
+  const finding = await findFinding({ account, type, ...found })
+  if (finding && WAITING.includes(finding.state) && !(await moveFinding(finding, finding.state, 'reported', null)))
+    return findMadeUp(event, parts)
   if (finding?.state !== 'made' || finding.foundAt < receivedAt - STANDS_IN_MS) return null
   // Once the late one is known, an event tells of something else: of a file that was made again.
   return (finding.lateEvent ?? id) === id ? finding.event : null

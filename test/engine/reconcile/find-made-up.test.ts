@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findMadeUp } from '../../../src/engine/reconcile/make-up-events.ts'
+import { findMadeUp, makeUpEvents } from '../../../src/engine/reconcile/make-up-events.ts'
 import { SweepWorld } from '../../schedule/sweep/support/sweep-world.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
@@ -31,4 +31,21 @@ test('a late real event finds the made-up one of its file, for thirty days and o
   expect(await late('file.created', lost, 'evt_of_a_second_creation')).toEqual({ now: null, old: null })
   expect(await late('file.deleted', lost)).toEqual({ now: null, old: null })
   expect(await late('file.created', 'fil_00001')).toEqual({ now: null, old: null })
+})
+
+test('of an event that comes while its loss is due and the one to be made up, one starts runs', async () => {
+  const store = openTestStore()
+  const world = new SweepWorld({ ...store, makeUpEvent: async () => false }, { repair: 'events' })
+  for (let n = 0; n < 40; n++) world.add()
+  await world.run(HOUR)
+  const lost = world.add()
+  await world.run(7 * HOUR)
+  expect(await world.findings()).toMatchObject([{ file: lost, state: 'due' }])
+  await world.tell('file.created', lost, 'evt_just_in_time')
+  const [event] = (await store.listEvents({ limit: 100 })).filter(({ id }) => id === 'evt_just_in_time')
+  if (event === undefined) throw new Error('it was told')
+  const parts = { store, clock: world.clock, functions: () => world.functions, spellingsOf: () => ({}) }
+  expect(await findMadeUp(event, parts)).toBe(null)
+  await makeUpEvents({ ...parts, publish: () => {}, routes: () => [] })
+  expect(await world.findings()).toMatchObject([{ file: lost, state: 'reported', event: null }])
 })

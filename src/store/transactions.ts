@@ -80,6 +80,13 @@ const setup = {
     return t.workflows.save(loaded, await t.workers.living(now), now)
   },
   /**
+   * Gives the workflows the definitions that the workers at work have, where they are of `version`.
+   * Returns the version of those that differ; null: none does. Removes none. See decision 39.
+   */
+  async reviewWorkflows(t: Tables, version: number | null, now: number): Promise<number | null> {
+    return t.workflows.review(version, await t.workers.living(now), now)
+  },
+  /**
    * Removes a workflow that no worker at work has. Throws `not_found`, and `conflict` while one has
    * it.
    */

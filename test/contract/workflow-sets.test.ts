@@ -1,4 +1,7 @@
 import { expect } from 'vitest'
+import { cron } from '../../src/author/cron.ts'
+import type { LoadedWorkflows } from '../../src/core/runs/workflow-record.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
@@ -9,6 +12,30 @@ const define = (id: string, type = 'file.created') => ({
   schedule: null,
 })
 const loaded = (worker: string, ...ids: string[]) => ({ workflows: ids.map((id) => define(id)), broken: [], worker })
+
+type Definition = LoadedWorkflows['workflows'][number]
+
+/** One workflow, as code of before and of after a deployment defines it. */
+const OLD: Definition = { ...define('a'), schedule: cron('0 3 * * *'), priority: 1, runTimeoutMs: 1_000 }
+const NEW: Definition = {
+  ...define('a', 'file.deleted'),
+  file: 'b.workflow.ts',
+  schedule: cron('0 4 * * *'),
+  priority: 2,
+}
+
+/** Starts a worker with this definition, like a process. */
+async function start(store: Store, worker: string, ...workflows: Definition[]) {
+  await store.startWorker(worker, NOW)
+  return store.saveWorkflows({ workflows, broken: [], worker }, NOW)
+}
+
+async function readDefinition(store: Store): Promise<Definition | undefined> {
+  const { loadedAt: _, pausedAt: __, held: ___, ...definition } = (await store.listWorkflows())[0] ?? ({} as never)
+  return definition
+}
+
+const types = async (store: Store) => (await readDefinition(store))?.eventTypes
 
 describeStores((test, open) => {
   test('a worker that lacks workflows of another one at work leaves them, and says which', async () => {
@@ -111,5 +138,101 @@ describeStores((test, open) => {
     await new Promise(setImmediate)
     expect(await store.listRoutes()).toEqual([])
     await expect(store.removeWorkflow('a', NOW)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('beside newer code, old code that starts again adds its event types and decides nothing', async ({ store }) => {
+    await start(store, 'wrk_1', OLD)
+    await start(store, 'wrk_2', NEW)
+    const both = { ...NEW, eventTypes: ['file.created', 'file.deleted'] }
+    expect(await readDefinition(store)).toEqual(both)
+    const line = await store.listDueSchedules(NOW, { limit: 9 })
+    await store.stopWorker('wrk_1')
+    await start(store, 'wrk_3', OLD)
+    expect(await readDefinition(store)).toEqual(both)
+    expect(await store.listDueSchedules(NOW, { limit: 9 })).toEqual(line)
+  })
+
+  test('code is as old as its first start, after which every worker may have stopped', async ({ store }) => {
+    await start(store, 'wrk_1', OLD)
+    await store.stopWorker('wrk_1')
+    await start(store, 'wrk_2', NEW)
+    expect(await readDefinition(store)).toEqual(NEW)
+    await store.stopWorker('wrk_2')
+    await start(store, 'wrk_3', NEW)
+    await start(store, 'wrk_4', OLD)
+    expect(await readDefinition(store)).toMatchObject({ file: NEW.file, schedule: NEW.schedule, priority: 2 })
+  })
+
+  test('a worker alone decides as it starts and as it loads again, with older code, too', async ({ store }) => {
+    await start(store, 'wrk_1', OLD)
+    for (const edit of [NEW, OLD]) {
+      await store.saveWorkflows({ workflows: [edit], broken: [], worker: 'wrk_1' }, NOW)
+      expect(await readDefinition(store)).toEqual(edit)
+    }
+    await store.stopWorker('wrk_1')
+    for (const [worker, code] of [
+      ['wrk_2', NEW],
+      ['wrk_3', OLD],
+    ] as const) {
+      await start(store, worker, code)
+      expect(await readDefinition(store)).toEqual(code)
+      await store.stopWorker(worker)
+    }
+  })
+
+  test('of definitions that no worker has, the latest five keep their age', async ({ store }) => {
+    const versions = [1, 2, 3, 4, 5, 6, 7].map((priority) => ({ ...OLD, priority }))
+    for (const version of versions) {
+      await start(store, 'wrk_1', version)
+      await store.stopWorker('wrk_1')
+    }
+    await start(store, 'wrk_2', ...versions.slice(6))
+    await start(store, 'wrk_3', ...versions.slice(2, 3))
+    expect(await readDefinition(store)).toMatchObject({ priority: 7 })
+    await start(store, 'wrk_4', ...versions.slice(1, 2))
+    expect(await readDefinition(store)).toMatchObject({ priority: 2 })
+  })
+
+  test('a worker whose module is broken stands for what its definition was', async ({ store }) => {
+    await start(store, 'wrk_1', OLD)
+    await start(store, 'wrk_2', NEW)
+    await store.stopWorker('wrk_2')
+    await store.startWorker('wrk_3', NOW)
+    await store.saveWorkflows({ workflows: [], broken: [NEW.file], worker: 'wrk_3' }, NOW)
+    await store.stopWorker('wrk_1')
+    await start(store, 'wrk_4', OLD)
+    const both = { ...NEW, eventTypes: ['file.created', 'file.deleted'] }
+    expect(await readDefinition(store)).toEqual(both)
+    expect(await store.reviewWorkflows(null, NOW)).toBeNull()
+    await start(store, 'wrk_5', { ...NEW, priority: 3 })
+    expect(await readDefinition(store)).toEqual({ ...both, priority: 3 })
+  })
+
+  test('old code that outlives the new decides in a review, once the rows stayed as they were', async ({ store }) => {
+    await start(store, 'wrk_1', OLD)
+    await start(store, 'wrk_2', NEW, define('only-new'))
+    expect(await store.reviewWorkflows(null, NOW)).toBeNull()
+    await store.stopWorker('wrk_2')
+    const version = await store.reviewWorkflows(null, NOW)
+    expect(version).not.toBeNull()
+    expect(await store.reviewWorkflows((version ?? 0) - 1, NOW)).toBe(version)
+    expect(await types(store)).toEqual(['file.created', 'file.deleted'])
+
+    const before = await store.listWorkflows()
+    expect(await store.reviewWorkflows(version, NOW + 1)).toBeNull()
+    expect(await readDefinition(store)).toEqual(OLD)
+    const after = await store.listWorkflows()
+    expect(after.map(({ id, loadedAt }) => [id, loadedAt])).toEqual(before.map(({ id, loadedAt }) => [id, loadedAt]))
+    expect(await store.reviewWorkflows(version, NOW)).toBeNull()
+  })
+
+  test('a worker that comes back before a review has its say as before', async ({ store }) => {
+    await start(store, 'wrk_1', OLD)
+    await start(store, 'wrk_2', NEW)
+    await store.stopWorker('wrk_2')
+    const version = await store.reviewWorkflows(null, NOW)
+    await start(store, 'wrk_3', NEW)
+    expect(await store.reviewWorkflows(version, NOW)).toBeNull()
+    expect(await types(store)).toEqual(['file.created', 'file.deleted'])
   })
 })

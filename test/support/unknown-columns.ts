@@ -38,6 +38,7 @@ const PLAIN_COLUMNS: Record<string, string> = {
   workflow: 'id file input',
   route: 'workflow event_type',
   worker_workflow: 'worker workflow',
+  workflow_definition: 'workflow definition',
   workflow_pause: 'workflow',
   schedule: 'id name owner made_by workflow plan',
   tick: 'schedule account run_id',

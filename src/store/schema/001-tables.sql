@@ -130,11 +130,22 @@ CREATE TABLE route (
 CREATE TABLE workflow_version (version bigint NOT NULL);
 INSERT INTO workflow_version (version) VALUES (0);
 
--- The workflows that each worker has loaded. A row counts only while its worker lives.
+-- The workflows that each worker has loaded, with the numbers of their definitions. A row counts only
+-- while its worker lives.
 CREATE TABLE worker_workflow (
   worker      text NOT NULL,
   workflow    text NOT NULL,
+  definition  bigint NOT NULL,
   PRIMARY KEY (worker, workflow)
+) KEYED;
+
+-- The definitions that workers have, and the latest that they had, as JSON. Those of a workflow are
+-- numbered in the order in which they came.
+CREATE TABLE workflow_definition (
+  workflow    text NOT NULL,
+  number      bigint NOT NULL,
+  definition  text NOT NULL,
+  PRIMARY KEY (workflow, number)
 ) KEYED;
 
 -- Workflows that a person paused.

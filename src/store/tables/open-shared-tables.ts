@@ -29,6 +29,7 @@ import { Permits } from './limits/permits.ts'
 import { AnnotationTable, RunLogTable } from './runs/annotation-table.ts'
 import { ClaimReader } from './runs/claim-reader.ts'
 import { ClosingTable } from './runs/closing-table.ts'
+import { DefinitionTable } from './runs/definition-table.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { ReplayTable } from './runs/replay-table.ts'
@@ -66,7 +67,7 @@ export function openSharedTables(
   const schedules = new ScheduleTable(db)
   const ticks = new TickTable(db, { schedules })
   const gates = new GateTable(db)
-  const workflows = new WorkflowTable(db, { schedules })
+  const workflows = new WorkflowTable(db, { schedules, definitions: new DefinitionTable(db) })
   const annotations = new AnnotationTable(db)
   const runs = new RunTable(db, { events, ticks, gates, annotations })
   const steps = new StepTable(db)

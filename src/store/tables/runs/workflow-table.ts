@@ -5,6 +5,7 @@ import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { ScheduleTable } from '../schedules/schedule-table.ts'
+import { type DefinitionTable, type Known, writeDefinition } from './definition-table.ts'
 
 interface WorkflowRow {
   id: string
@@ -23,7 +24,7 @@ const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
 const MAX_AT_ONCE = 1_000
 
 /** Workflows as the process that loads the modules saw them, with their routes and pauses. */
-export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable }> {
+export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; definitions: DefinitionTable }> {
   // Whole tables of a few dozen rows, in the order of their primary keys.
   readonly #list = this.db.prepare<[], WorkflowRow>(
     `SELECT workflow.id, file, schedule.plan, workflow.input, priority, run_timeout, loaded_at
@@ -70,15 +71,6 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable }> {
     string
   >(`SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
          SELECT 1 FROM work WHERE work.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`)
-  // Index: primary key, down to the next comment.
-  readonly #dropSet = this.db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
-  readonly #addToSet = this.db.prepare(
-    'INSERT INTO worker_workflow (worker, workflow) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  )
-  // No index: a few workers with a few dozen workflows each.
-  readonly #sets = this.db.prepare<[], { worker: string; workflow: string }>(
-    'SELECT worker, workflow FROM worker_workflow',
-  )
   // Index: primary key.
   readonly #release = this.db.prepare(
     `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = ? AND ${IS_HELD}`,
@@ -98,31 +90,50 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable }> {
     living: readonly string[],
     now: number,
   ): Promise<SavedWorkflows> {
+    const { definitions } = this.parts
     const version = (await this.#version.get()) ?? 0
     const known = await this.listWorkflows()
-    const others = await this.#listSets(living, worker)
+    const others = await definitions.listSets(living, worker)
     const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
-    const kept = missing.filter(({ id, file }) => broken.includes(file) || others.has(id))
-    if (worker !== undefined)
-      await this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
-    const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
-    const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
-    await this.#replace(known, [...workflows, ...kept], { now, version })
-    const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
+    const isBroken = ({ file }: { file: string }) => broken.includes(file)
+    const kept = missing.filter((each) => isBroken(each) || others.some(({ workflow }) => workflow === each.id))
+    // A worker with a broken module stands for what is known, which the module had before.
+    const own = await definitions.note([...workflows, ...kept.filter(isBroken)])
+    if (worker !== undefined) await definitions.saveSet(worker, own)
     // Unchanged ones were loaded again, with code that may be new. A broken module keeps its former
     // code.
-    for (const { id, file } of workflows) {
-      await this.#touch.run(broken.includes(file) ? (loadedBefore.get(id) ?? now) : now, id)
-    }
-    for (const { id, loadedAt } of kept) await this.#touch.run(loadedAt, id)
+    const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
+    const loaded = workflows.map((each) => ({
+      ...each,
+      loadedAt: (isBroken(each) ? loadedBefore.get(each.id) : undefined) ?? now,
+    }))
+    const wanted = await definitions.apply([...loaded, ...kept], [...own, ...others])
+    if (version === 0 || !areSame(known, wanted)) await this.#replace(known, wanted, now)
+    for (const { id, loadedAt } of wanted) await this.#touch.run(loadedAt, id)
     await this.#lookAgain.run(now, now, now + RECHECK_MS, MAX_AT_ONCE)
+    const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
+    const elsewhere = kept.filter((each) => !isBroken(each)).map(({ id }) => id)
     return { removed, elsewhere }
+  }
+
+  /**
+   * Gives the workflows the definitions that workers in `living` have, where they are of `version`.
+   * Returns the version of those that differ; null: none does.
+   */
+  async review(version: number | null, living: readonly string[], now: number): Promise<number | null> {
+    const { definitions } = this.parts
+    const present = (await this.#version.get()) ?? 0
+    const known = await this.listWorkflows()
+    const wanted = await definitions.apply(known, await definitions.listSets(living))
+    if (areSame(known, wanted)) return null
+    if (present !== version) return present
+    await this.#replace(known, wanted, now)
+    return null
   }
 
   async remove(workflow: string, living: readonly string[], now: number): Promise<void> {
     await this.#version.get()
-    const workers = (await this.#listSets(living)).get(workflow) ?? []
-    if (workers.length > 0) {
+    if ((await this.parts.definitions.listSets(living)).some((each) => each.workflow === workflow)) {
       throw new UpshotError('conflict', `A worker at work has the workflow "${workflow}".`, {
         details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
       })
@@ -134,30 +145,11 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable }> {
     await this.#raise.run()
   }
 
-  /** Workers in `living` by workflow, without `except`. */
-  async #listSets(living: readonly string[], except?: string): Promise<Map<string, string[]>> {
-    const rows = (await this.#sets.all()).filter(({ worker }) => worker !== except && living.includes(worker))
-    const sets = Map.groupBy(rows, ({ workflow }) => workflow)
-    return new Map([...sets].map(([workflow, each]) => [workflow, each.map(({ worker }) => worker)]))
-  }
-
-  async #saveSet(worker: string, workflows: readonly { id: string }[]): Promise<void> {
-    await this.#dropSet.run(worker)
-    for (const { id } of workflows) await this.#addToSet.run(worker, id)
-  }
-
-  /** Does nothing where nothing changed. */
-  async #replace(
-    known: readonly WorkflowRecord[],
-    wanted: readonly Definition[],
-    { now, version }: { now: number; version: number },
-  ): Promise<void> {
-    const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
-    if (isKnown && version > 0) return
+  async #replace(known: readonly WorkflowRecord[], wanted: readonly Known[], now: number): Promise<void> {
     for (const { id } of known) await this.#delete.run(id)
-    for (const { id, file, eventTypes, input, priority = 0, runTimeoutMs = null } of wanted) {
+    for (const { id, file, eventTypes, input, priority = 0, runTimeoutMs = null, loadedAt } of wanted) {
       const schema = input === undefined ? null : JSON.stringify(input)
-      await this.#insert.run(id, file, schema, priority, runTimeoutMs, now)
+      await this.#insert.run(id, file, schema, priority, runTimeoutMs, loadedAt)
       for (const type of eventTypes) await this.#insertRoute.run(id, type)
     }
     const lines = wanted.flatMap(({ id, file, schedule: line }) => (line === null ? [] : [{ id, file, line }]))
@@ -242,30 +234,17 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable }> {
   }
 }
 
-type Definition = LoadedWorkflows['workflows'][number]
-
 function readRoute(row: { workflow: string; eventType: string; priority: number }): Route {
   const route = { eventType: row.eventType, workflow: row.workflow }
   return row.priority === 0 ? route : { ...route, priority: row.priority }
 }
 
-function describe({ id, file, eventTypes, schedule, input, priority, runTimeoutMs }: Definition): {
-  id: string
-  text: string
-} {
-  return {
-    id,
-    text: JSON.stringify([
-      file,
-      [...new Set(eventTypes)].sort(),
-      schedule,
-      input ?? null,
-      priority ?? 0,
-      runTimeoutMs ?? 0,
-    ]),
-  }
-}
-
-function byId(a: { id: string }, b: { id: string }): number {
-  return a.id < b.id ? -1 : 1
+function areSame(known: readonly Known[], wanted: readonly Known[]): boolean {
+  const texts = [known, wanted].map((each) =>
+    each
+      .map((one) => `${one.id} ${writeDefinition(one)}`)
+      .sort()
+      .join('\n'),
+  )
+  return texts[0] === texts[1]
 }

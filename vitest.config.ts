@@ -19,7 +19,7 @@ export const LONG = [
   'test/crash/**/*.test.ts',
   'test/examples.test.ts',
   'test/docs/{api,guides,site,tutorial}.test.ts',
-  'test/e2e/{author-code,burst,callbacks,effects-plan,effects-plan-crash,first-hour,harmful-modules,hidden-variables,lost-database,native-code,package,prometheus,quarantine,receiver-floods,restored-backup,roles,rotation,stalled-log}.test.ts',
+  'test/e2e/{author-code,burst,callbacks,effects-plan,effects-plan-crash,first-hour,harmful-modules,hidden-variables,lost-database,native-code,old-and-new,package,prometheus,quarantine,receiver-floods,restored-backup,roles,rotation,stalled-log}.test.ts',
   'test/e2e/postgres/*.test.ts',
   'test/dashboard/{acts,doctor,event-page,files,foreign-pages,in-browser,keyboard,live,logins,look-ahead,matches,planned,schedules,server-room,states}.test.ts',
   'test/packaging/create.test.ts',

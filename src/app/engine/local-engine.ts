@@ -24,6 +24,7 @@ import { runInSpan } from '../../watch/traces/run-in-span.ts'
 import { Tracing } from '../../watch/traces/tracing.ts'
 import { AccountClients } from '../service/account-clients.ts'
 import { closeOutside, openOutside } from '../service/open-outside.ts'
+import { DefinitionWatch } from './definition-watch.ts'
 import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { HandedConfig } from './engine-config.ts'
 import { readRoutes } from './read-routes.ts'
@@ -56,6 +57,7 @@ export class LocalEngine implements Engine {
   readonly #outside: Outside
   readonly #clients: AccountClients
   readonly #modules: ModuleWatch | null
+  readonly #definitions: DefinitionWatch
   readonly #files: FileWatch | null
   readonly #planner: RunPlanner
   #access: EngineAccess | null = null
@@ -129,6 +131,7 @@ export class LocalEngine implements Engine {
       } satisfies EngineWorkerParts,
       parts.worker,
     )
+    this.#definitions = new DefinitionWatch({ store, clock, publish })
     const isWatching = config.dev && parts.workflows === undefined
     const folder = config.workflowsDir
     const onChange = (version: string) => this.#reload(version)
@@ -149,6 +152,7 @@ export class LocalEngine implements Engine {
       this.#watch = store.watch(clock, () => this.#onStoreChange())
       await this.#modules?.start()
     })
+    this.#definitions.start()
     // A quarantine only tries suspects.
     if (this.#parts.config.suspects !== 'only') this.#files?.start()
   }
@@ -177,6 +181,7 @@ export class LocalEngine implements Engine {
   async stop(): Promise<void> {
     this.#watch?.stop()
     await this.#modules?.stop()
+    await this.#definitions.stop()
     await this.#files?.stop()
     await this.#worker.stop()
     await this.#planner.stop()

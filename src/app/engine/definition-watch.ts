@@ -14,7 +14,7 @@ interface Parts {
   publish: Publish
 }
 
-/** Lets the code that is left decide, once no worker has had newer code for a while. See decision 39. */
+/** Lets old code decide once no worker has had newer code for a while. See decision 39. */
 export class DefinitionWatch {
   readonly #parts: Parts
   /** Workflows of this version are other than the workers at work define them. */

@@ -85,20 +85,22 @@ const WAITING: readonly FindingState[] = ['found', 'held', 'due']
  */
 export async function findMadeUp(
   event: EventRecord,
-  parts: {
-    store: Pick<Store, 'findFinding' | 'moveFinding'>
-    functions: () => ReadonlyMap<string, FileFunctions>
-    spellingsOf: (account: string) => StorageSpellings | Promise<StorageSpellings>
-  },
+  parts: FileMatching & { store: Pick<Store, 'findFinding' | 'moveFinding'> },
 ): Promise<string | null> {
   const { id, account, type, body, origin, receivedAt } = event
   if (origin === 'reconcile' || !isFileType(type)) return null
   const found = readFile(parts.functions().get(type), body, await parts.spellingsOf(account))
   if (found === null || found === 'none') return null
   const { findFinding, moveFinding } = parts.store
-  const finding = await findFinding({ account, type, ...found })
+  const find = () => findFinding({ account, type, ...found })
+  let finding = await find()
   if (finding && WAITING.includes(finding.state) && !(await moveFinding(finding, finding.state, 'reported', null)))
     return findMadeUp(event, parts)
+  if (finding?.state === 'made' && finding.lateEvent === null) {
+    // The first of several is the late one. The book tells which, once it has read them.
+    await matchFiles(parts)
+    finding = await find()
+  }
   if (finding?.state !== 'made' || finding.foundAt < receivedAt - STANDS_IN_MS) return null
   // Once the late one is known, an event tells of something else: of a file that was made again.
   return (finding.lateEvent ?? id) === id ? finding.event : null

@@ -36,8 +36,10 @@ test('the report names the losses of the week, as "upshot coverage" finds them',
   const world = new SweepWorld(store)
   for (let n = 0; n < 9; n++) world.add()
   await world.run(HOUR)
-  const lost = world.add()
+  const [lost, late] = [world.add(), world.add()]
   await world.run(7 * HOUR)
+  await world.tell('file.created', late)
+  await world.match()
   override(coverageReport, { command: UPSHOT })
   await using t = await testbed(OPTIONS)
   expect(outputOf(await t.tick(workflow, MONDAY))).toMatchObject({ lost: 1, posted: false })
@@ -45,21 +47,21 @@ test('the report names the losses of the week, as "upshot coverage" finds them',
     text: '1 event was lost in the last week.',
     since: '2026-06-01T07:00:00.000Z',
     named: [`file.created of /in/${lost}: missing`],
-    storages: [{ storage: 'storage_a', known: 10, arrived: 1, lastSweep: expect.stringMatching(/^2026-06-01T/) }],
+    storages: [{ storage: 'storage_a', known: 11, arrived: 2, lastSweep: expect.stringMatching(/^2026-06-01T/) }],
     incompleteSweeps: [],
     unknowable: expect.arrayContaining([expect.stringContaining('transfers that never told')]),
   })
 })
 
 test('a report without a storage says what to do, and one of a failed sweep is not taken for a proof', async () => {
-  override(coverageReport, { command: say(NOTHING, 0) })
+  override(coverageReport, { command: say(NOTHING, 8) })
   await using t = await testbed(OPTIONS)
   await t.tick(workflow, MONDAY)
   expect(out.document('reports', RECORD)).toMatchObject({ text: expect.stringContaining('name one under "reconcile"') })
   const sweep = { ended: { at: MONDAY, fault: 'totals' } }
   const counts = { account: 'default', storage: 'storage_a', known: 1, arrived: 0, gone: 0 }
   const failed = { storages: [{ ...counts, sweep }], findings: [], unknowable: [] }
-  override(coverageReport, { command: say(JSON.stringify({ data: failed }), 0) })
+  override(coverageReport, { command: say(JSON.stringify({ data: failed }), 8) })
   await t.tick(workflow, '2026-06-15T07:00:00.000Z')
   expect(out.document('reports', 'coverage-2026-06-15.json')).toMatchObject({
     text: 'No event was lost in the last week; not complete: the last sweep of 1.',

@@ -8,8 +8,8 @@ import { writeJson } from './write-whole.ts'
 
 const WEEK_MS = 7 * 24 * 60 * 60_000
 
-/** "upshot coverage" exits with this code where an event was lost. */
-const LOST = 7
+/** Exit codes of "upshot coverage" where an event was lost, and where nobody can tell. */
+const [LOST, UNKNOWN] = [7, 8]
 
 /** Output of one call in memory: some ten thousand losses. */
 const MAX_BYTES = 64 * 1024 ** 2
@@ -54,14 +54,17 @@ function read(since: string, signal: AbortSignal): Promise<Coverage> {
   const options = { env: coverageReport.environment(), signal, maxBuffer: MAX_BYTES }
   return new Promise((resolve, reject) => {
     execFile(program, [...args, 'coverage', '--since', since, '--json'], options, (error, stdout, stderr) => {
-      if (error === null || error.code === LOST) resolve(JSON.parse(stdout).data)
-      else reject(new Error(`"upshot coverage" failed: ${stderr.trim() || error.message}`))
+      const isAnswered = error === null || error.code === LOST || error.code === UNKNOWN
+      // A database that cannot be read has the code 8, too, and no data.
+      const data = isAnswered && stdout !== '' ? JSON.parse(stdout).data : undefined
+      if (data) resolve(data)
+      else reject(new Error(`"upshot coverage" failed: ${stderr.trim() || error?.message}`))
     })
   })
 }
 
 function describe(since: string, { storages, findings, unknowable }: Coverage) {
-  const lost = findings.filter(({ state }) => state !== 'told' && state !== 'unclear')
+  const lost = findings.filter(({ state }) => state !== 'reported' && state !== 'unclear')
   const unclear = findings.filter(({ state }) => state === 'unclear').length
   const stale = storages.filter(({ sweep }) => sweep.ended === null || sweep.ended.fault !== null)
   const faults = stale.map(

@@ -16,6 +16,8 @@ const ENTRIES = [
   'admin/client/index.ts',
   'app/main.js',
   'cli/main.js',
+  // Read alone: an old Node cannot read other code, and a new one keeps compiled code only after it.
+  'project/process-setup.js',
   'app/engine/engine-thread-main.ts',
   'store/sqlite/thread/writer-thread.ts',
   'store/sqlite/thread/reader-thread.ts',
@@ -70,7 +72,7 @@ export async function bundle(dist: string): Promise<void> {
     input,
     platform: 'node',
     external: isExternal,
-    plugins: [keepPlaces],
+    plugins: [keepPlaces, keepAscii],
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
   })
@@ -170,6 +172,23 @@ export const keepPlaces: Plugin = {
       return { code: text.toString(), map: text.generateMap({ hires: true }).toString() }
     },
   },
+}
+
+/**
+ * Writes `…` as `\u2026`. V8 reads a file with one such character four times as slowly, and keeps
+ * each character of it in two bytes. Lines stay as they are.
+ */
+const keepAscii: Plugin = {
+  name: 'keep-ascii',
+  generateBundle(_options, files) {
+    for (const file of Object.values(files)) {
+      if (file.type === 'chunk') file.code = file.code.replace(/[^\0-\x7f]/g, escapeUnit)
+    }
+  },
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 interface MetaProperty {

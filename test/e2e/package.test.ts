@@ -134,6 +134,22 @@ function readBundle(): { file: string; code: string; sources: string[] }[] {
   })
 }
 
+/** The files that are read before the code of this one runs. */
+function importsOf(file: string, code: string): string[] {
+  const imports = code.matchAll(/^(?:import|export) .*?(?:from )?"(\.[^"]+)";$/gm)
+  return [...imports].map(([, name = '']) => join(file, '..', name))
+}
+
+test.each(['cli', 'app'])('the program of %s reads nothing but the check of Node before that has passed', (room) => {
+  const bundle = readBundle()
+  const readFirst = (file: string): string[] => {
+    const { code, sources } = bundle.find((each) => each.file === file) ?? { code: '', sources: [] }
+    return [...sources, ...importsOf(file, code).flatMap(readFirst)]
+  }
+  const check = 'src/project/process-setup.js'
+  expect(readFirst(`${room}/main.js`)).toEqual([`src/${room}/main.js`, check])
+})
+
 test('each module is in the bundle once, with a map to a source that the package has', () => {
   const sources = readBundle().flatMap((chunk) => chunk.sources)
   expect(sources.filter((source) => !existsSync(installed(source)))).toEqual([])
@@ -157,8 +173,7 @@ test('no files of the bundle import each other in a circle, so each module runs 
   const walk = (file: string, path: readonly string[]) => {
     expect(path, 'a circle').not.toContain(file)
     if (ended.has(file)) return
-    const imports = [...(chunks.get(file) ?? '').matchAll(/^(?:import|export) .*?(?:from )?"(\.[^"]+)";$/gm)]
-    for (const [, name = ''] of imports) walk(join(file, '..', name), [...path, file])
+    for (const imported of importsOf(file, chunks.get(file) ?? '')) walk(imported, [...path, file])
     ended.add(file)
   }
   for (const file of chunks.keys()) walk(file, [])

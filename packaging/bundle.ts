@@ -16,7 +16,7 @@ const ENTRIES = [
   'admin/client/index.ts',
   'app/main.js',
   'cli/main.js',
-  // Read alone: an old Node cannot read other code, and a new one keeps compiled code only after it.
+  // Read alone: an old Node can read nothing else, and compiled code is kept only after it.
   'project/process-setup.js',
   'app/engine/engine-thread-main.ts',
   'store/sqlite/thread/writer-thread.ts',
@@ -175,8 +175,8 @@ export const keepPlaces: Plugin = {
 }
 
 /**
- * Writes `…` as `\u2026`. V8 reads a file with one such character four times as slowly, and keeps
- * each character of it in two bytes. Lines stay as they are.
+ * Writes `…` as `\u2026`. One such character makes V8 read the file four times as slowly, and keep
+ * it in two bytes a character. Lines stay as they are.
  */
 const keepAscii: Plugin = {
   name: 'keep-ascii',

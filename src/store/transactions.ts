@@ -77,14 +77,20 @@ const setup = {
    * workers at work stay, so that their events are kept.
    */
   async saveWorkflows(t: Tables, loaded: LoadedWorkflows, now: number): Promise<SavedWorkflows> {
-    return t.workflows.save(loaded, await t.workers.living(now), now)
+    return t.workflows.save(loaded, await t.workers.living(now), { now })
   },
   /**
    * Gives the workflows the definitions that the workers at work have, where they are of `version`.
-   * Returns the version of those that differ; null: none does. Removes none. See decision 39.
+   * Returns the version of those that differ; null: none does. Removes none. A worker that others
+   * took for dead has what it `loaded` again. See decision 39.
    */
-  async reviewWorkflows(t: Tables, version: number | null, now: number): Promise<number | null> {
-    return t.workflows.review(version, await t.workers.living(now), now)
+  async reviewWorkflows(
+    t: Tables,
+    loaded: LoadedWorkflows,
+    version: number | null,
+    now: number,
+  ): Promise<number | null> {
+    return t.workflows.review(loaded, await t.workers.living(now), { now, version })
   },
   /**
    * Removes a workflow that no worker at work has. Throws `not_found`, and `conflict` while one has

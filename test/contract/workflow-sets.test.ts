@@ -30,6 +30,11 @@ async function start(store: Store, worker: string, ...workflows: Definition[]) {
   return store.saveWorkflows({ workflows, broken: [], worker }, NOW)
 }
 
+/** The question of a worker with the old code. */
+function review(store: Store, worker: string, version: number | null, now = NOW) {
+  return store.reviewWorkflows({ workflows: [OLD], broken: [], worker }, version, now)
+}
+
 async function readDefinition(store: Store): Promise<Definition | undefined> {
   const { loadedAt: _, pausedAt: __, held: ___, ...definition } = (await store.listWorkflows())[0] ?? ({} as never)
   return definition
@@ -203,7 +208,7 @@ describeStores((test, open) => {
     await start(store, 'wrk_4', OLD)
     const both = { ...NEW, eventTypes: ['file.created', 'file.deleted'] }
     expect(await readDefinition(store)).toEqual(both)
-    expect(await store.reviewWorkflows(null, NOW)).toBeNull()
+    expect(await review(store, 'wrk_4', null)).toBeNull()
     await start(store, 'wrk_5', { ...NEW, priority: 3 })
     expect(await readDefinition(store)).toEqual({ ...both, priority: 3 })
   })
@@ -211,28 +216,54 @@ describeStores((test, open) => {
   test('old code that outlives the new decides in a review, once the rows stayed as they were', async ({ store }) => {
     await start(store, 'wrk_1', OLD)
     await start(store, 'wrk_2', NEW, define('only-new'))
-    expect(await store.reviewWorkflows(null, NOW)).toBeNull()
+    expect(await review(store, 'wrk_1', null)).toBeNull()
     await store.stopWorker('wrk_2')
-    const version = await store.reviewWorkflows(null, NOW)
+    const version = await review(store, 'wrk_1', null)
     expect(version).not.toBeNull()
-    expect(await store.reviewWorkflows((version ?? 0) - 1, NOW)).toBe(version)
+    expect(await review(store, 'wrk_1', (version ?? 0) - 1)).toBe(version)
     expect(await types(store)).toEqual(['file.created', 'file.deleted'])
 
     const before = await store.listWorkflows()
-    expect(await store.reviewWorkflows(version, NOW + 1)).toBeNull()
+    expect(await review(store, 'wrk_1', version, NOW + 1)).toBeNull()
     expect(await readDefinition(store)).toEqual(OLD)
     const after = await store.listWorkflows()
     expect(after.map(({ id, loadedAt }) => [id, loadedAt])).toEqual(before.map(({ id, loadedAt }) => [id, loadedAt]))
-    expect(await store.reviewWorkflows(version, NOW)).toBeNull()
+    expect(await review(store, 'wrk_1', version)).toBeNull()
   })
 
   test('a worker that comes back before a review has its say as before', async ({ store }) => {
     await start(store, 'wrk_1', OLD)
     await start(store, 'wrk_2', NEW)
     await store.stopWorker('wrk_2')
-    const version = await store.reviewWorkflows(null, NOW)
+    const version = await review(store, 'wrk_1', null)
     await start(store, 'wrk_3', NEW)
-    expect(await store.reviewWorkflows(version, NOW)).toBeNull()
+    expect(await review(store, 'wrk_1', version)).toBeNull()
     expect(await types(store)).toEqual(['file.created', 'file.deleted'])
+  })
+
+  test('a worker that was taken for dead has its workflows again with its next review', async ({ store, reopen }) => {
+    const other = await reopen()
+    await start(store, 'wrk_1', OLD, define('own'))
+    await start(other, 'wrk_2', OLD)
+    await other.endWorker('wrk_1')
+    expect(await start(other, 'wrk_2', OLD)).toMatchObject({ removed: ['own'] })
+    await store.startWorker('wrk_1', NOW)
+    await store.saveDelivery(incoming('evt_1', { workflows: ['a'] }))
+    expect(await store.claimRuns('wrk_1', 9, NOW)).toEqual([])
+    const loaded = { workflows: [OLD, define('own')], broken: [], worker: 'wrk_1' }
+    expect(await store.reviewWorkflows(loaded, null, NOW)).toBeNull()
+    expect(await store.claimRuns('wrk_1', 9, NOW)).toHaveLength(1)
+    expect((await store.listWorkflows()).map(({ id }) => id)).toEqual(['a', 'own'])
+  })
+
+  test('a worker that was taken for dead takes nothing away while others are taken for dead, too', async ({
+    store,
+  }) => {
+    await start(store, 'wrk_1', OLD)
+    await start(store, 'wrk_2', NEW)
+    for (const worker of ['wrk_1', 'wrk_2']) await store.endWorker(worker)
+    await store.startWorker('wrk_1', NOW)
+    expect(await review(store, 'wrk_1', null)).toBeNull()
+    expect(await readDefinition(store)).toEqual({ ...NEW, eventTypes: ['file.created', 'file.deleted'] })
   })
 })

@@ -1,5 +1,6 @@
 import { describeError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
+import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
@@ -12,6 +13,8 @@ interface Parts {
   store: Pick<Store, 'reviewWorkflows'>
   clock: Clock
   publish: Publish
+  /** The workflows of this worker. */
+  loaded: () => LoadedWorkflows
 }
 
 /** Lets old code decide once no worker has had newer code for a while. See decision 39. */
@@ -47,10 +50,10 @@ export class DefinitionWatch {
   }
 
   async #look(): Promise<void> {
-    const { store, clock } = this.#parts
+    const { store, clock, loaded } = this.#parts
     const now = clock.now()
     const { version, since } = this.#outdated
-    const outdated = await store.reviewWorkflows(now - since < RETURN_MS ? null : version, now)
+    const outdated = await store.reviewWorkflows(loaded(), now - since < RETURN_MS ? null : version, now)
     if (outdated !== version) this.#outdated = { version: outdated, since: now }
   }
 }

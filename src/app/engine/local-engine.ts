@@ -4,7 +4,7 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
 import { callbackUrl } from '../../core/incoming/hook.ts'
-import type { BrokenModule } from '../../core/runs/workflow-record.ts'
+import type { BrokenModule, LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { carryOutAll } from '../../core/store/as-operator.ts'
 import type { Store, StoreWatch } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
@@ -131,7 +131,7 @@ export class LocalEngine implements Engine {
       } satisfies EngineWorkerParts,
       parts.worker,
     )
-    this.#definitions = new DefinitionWatch({ store, clock, publish })
+    this.#definitions = new DefinitionWatch({ store, clock, publish, loaded: () => this.#loaded })
     const isWatching = config.dev && parts.workflows === undefined
     const folder = config.workflowsDir
     const onChange = (version: string) => this.#reload(version)
@@ -209,10 +209,13 @@ export class LocalEngine implements Engine {
     this.wake()
   }
 
+  get #loaded(): LoadedWorkflows {
+    return { ...this.#workflows.describe(), worker: this.#worker.id }
+  }
+
   async #saveWorkflows(): Promise<void> {
     const { store, clock, notices } = this.#parts
-    const loaded = { ...this.#workflows.describe(), worker: this.#worker.id }
-    const { removed, elsewhere } = await store.saveWorkflows(loaded, clock.now())
+    const { removed, elsewhere } = await store.saveWorkflows(this.#loaded, clock.now())
     // Runs that the guard holds ask with the limits of this configuration and code.
     await store.askAgain()
     await carryOutAll(store, clock)

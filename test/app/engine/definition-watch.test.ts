@@ -7,14 +7,18 @@ import { openTestStore } from '../../support/test-store.ts'
 async function openWatch() {
   const store = openTestStore()
   const clock = new ManualClock()
+  const load = (worker: string, ...eventTypes: string[]) => {
+    const workflow = { id: 'a', file: 'a.workflow.ts', eventTypes, schedule: null }
+    return { workflows: [workflow], broken: [], worker }
+  }
   const start = async (worker: string, ...eventTypes: string[]) => {
     await store.startWorker(worker, clock.now())
-    const workflow = { id: 'a', file: 'a.workflow.ts', eventTypes, schedule: null }
-    await store.saveWorkflows({ workflows: [workflow], broken: [], worker }, clock.now())
+    await store.saveWorkflows(load(worker, ...eventTypes), clock.now())
   }
   await start('wrk_old', 'file.created')
   await start('wrk_new', 'file.deleted')
-  const watch = new DefinitionWatch({ store, clock, publish: ({ kind }) => expect.unreachable(kind) })
+  const loaded = () => load('wrk_old', 'file.created')
+  const watch = new DefinitionWatch({ store, clock, loaded, publish: ({ kind }) => expect.unreachable(kind) })
   watch.start()
   onTestFinished(() => watch.stop())
   /** Moves the clock on, look by look, and reads the event types that are left then. */

@@ -43,7 +43,7 @@ export class DefinitionTable extends Table {
   )
 
   /** The sets of workers in `living`, without `except`. */
-  async listSets(living: readonly string[], except?: string): Promise<Has[]> {
+  async listSets(living: readonly string[], except?: string): Promise<(Has & { worker: string })[]> {
     return (await this.#sets.all()).filter(({ worker }) => worker !== except && living.includes(worker))
   }
 

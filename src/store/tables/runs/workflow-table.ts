@@ -84,11 +84,14 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; defin
        ORDER BY due_at LIMIT ? ${this.db.sql.skipLocked})`,
   )
 
-  /** Replaces all workflows, except those of broken modules and of other workers in `living`. */
+  /**
+   * Replaces all workflows, except those of broken modules and of other workers in `living`.
+   * `keepsAll`: nothing was loaded, and it only adds.
+   */
   async save(
     { workflows, broken, worker }: LoadedWorkflows,
     living: readonly string[],
-    now: number,
+    { now, keepsAll = false }: { now: number; keepsAll?: boolean },
   ): Promise<SavedWorkflows> {
     const { definitions } = this.parts
     const version = (await this.#version.get()) ?? 0
@@ -96,18 +99,21 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; defin
     const others = await definitions.listSets(living, worker)
     const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
     const isBroken = ({ file }: { file: string }) => broken.includes(file)
-    const kept = missing.filter((each) => isBroken(each) || others.some(({ workflow }) => workflow === each.id))
+    const isElsewhere = ({ id }: { id: string }) => others.some(({ workflow }) => workflow === id)
+    const kept = missing.filter((each) => keepsAll || isBroken(each) || isElsewhere(each))
     // A worker with a broken module stands for what is known, which the module had before.
     const own = await definitions.note([...workflows, ...kept.filter(isBroken)])
     if (worker !== undefined) await definitions.saveSet(worker, own)
+    const before = keepsAll ? await definitions.note(known) : []
     // Unchanged ones were loaded again, with code that may be new. A broken module keeps its former
     // code.
+    const isLoaded = (each: { file: string }) => !keepsAll && !isBroken(each)
     const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
     const loaded = workflows.map((each) => ({
       ...each,
-      loadedAt: (isBroken(each) ? loadedBefore.get(each.id) : undefined) ?? now,
+      loadedAt: (isLoaded(each) ? undefined : loadedBefore.get(each.id)) ?? now,
     }))
-    const wanted = await definitions.apply([...loaded, ...kept], [...own, ...others])
+    const wanted = await definitions.apply([...loaded, ...kept], [...own, ...others, ...before])
     if (version === 0 || !areSame(known, wanted)) await this.#replace(known, wanted, now)
     for (const { id, loadedAt } of wanted) await this.#touch.run(loadedAt, id)
     await this.#lookAgain.run(now, now, now + RECHECK_MS, MAX_AT_ONCE)
@@ -118,13 +124,24 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; defin
 
   /**
    * Gives the workflows the definitions that workers in `living` have, where they are of `version`.
-   * Returns the version of those that differ; null: none does.
+   * Returns the version of those that differ; null: none does. A worker whose set went while it was
+   * taken for dead has it again.
    */
-  async review(version: number | null, living: readonly string[], now: number): Promise<number | null> {
+  async review(
+    loaded: LoadedWorkflows,
+    living: readonly string[],
+    { now, version }: { now: number; version: number | null },
+  ): Promise<number | null> {
     const { definitions } = this.parts
     const present = (await this.#version.get()) ?? 0
+    const sets = await definitions.listSets(living)
+    const isLost = living.includes(loaded.worker ?? '') && sets.every(({ worker }) => worker !== loaded.worker)
+    if (isLost && loaded.workflows.length > 0) {
+      await this.save(loaded, living, { now, keepsAll: true })
+      return null
+    }
     const known = await this.listWorkflows()
-    const wanted = await definitions.apply(known, await definitions.listSets(living))
+    const wanted = await definitions.apply(known, sets)
     if (areSame(known, wanted)) return null
     if (present !== version) return present
     await this.#replace(known, wanted, now)

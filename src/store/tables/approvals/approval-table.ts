@@ -38,10 +38,12 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
     ),
     // Index: primary key, approval_item_step and approval_item_open.
-    insertItem: this.db.prepare(
+    insertItems: this.db.prepare<[string, string]>(
       `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
-       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
-         coalesce(CAST(@fence AS bigint), ${ofRun('fence', '@runId')}, 0))`,
+       SELECT ?, CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2, value ->> 3, value ->> 4,
+         CAST(value ->> 5 AS bigint), value ->> 6, 'open',
+         coalesce(CAST(value ->> 7 AS bigint), ${ofRun('fence', 'value ->> 1')}, 0)
+       FROM ${this.db.sql.rows}`,
     ),
     withdrawStep: this.db.pluck<
       [string, string],
@@ -89,16 +91,17 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
   )
 
-  /** Appends effects to the list of an open approval. */
+  /** Appends effects to the list of an open approval, in one message: sweeps bring thousands. */
   async join(approval: ApprovalRow, items: readonly NewItem[]): Promise<void> {
-    for (const item of items) {
-      const hash = chainHash(approval.hash, item)
+    const rows = items.map(({ runId, step, target: given, asked, fence = null }) => {
+      const target = given === null ? null : toStorable(given)
+      const hash = chainHash(approval.hash, { runId, step, target, asked })
       const number = approval.items + 1
-      const bytes = item.asked?.bytes ?? 0
-      const asked = item.asked === null ? null : JSON.stringify(item.asked)
-      await this.#sql.insertItem.run({ fence: null, ...item, asked, approval: approval.id, number, bytes, hash })
+      const bytes = asked?.bytes ?? 0
       Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
-    }
+      return [number, runId, step, target, asked && JSON.stringify(asked), bytes, hash, fence]
+    })
+    await this.#sql.insertItems.run(approval.id, JSON.stringify(rows))
     await this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
   }
 

@@ -34,9 +34,8 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
       `SELECT ${FINDING_COLUMNS} FROM file_finding WHERE state = 'found' AND account = ? AND storage = ?
     ORDER BY type, file`,
     ),
-    settle: this.db.prepare<[string, string | null, ...Key]>(
-      `UPDATE file_finding SET state = ?, approval = ?
-    WHERE account = ? AND storage = ? AND file = ? AND type = ? AND state = 'found'`,
+    settle: this.db.prepare<[state: string, approval: string | null, account: string, storage: string]>(
+      `UPDATE file_finding SET state = ?, approval = ? WHERE state = 'found' AND account = ? AND storage = ?`,
     ),
     move: this.db.prepare<[FindingKey & { from: string; to: string; reason: string | null }]>(
       `UPDATE file_finding SET state = @to, reason = coalesce(@reason, reason)
@@ -84,10 +83,8 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
     { account, storage }: Pick<KeptSweep, 'account' | 'storage'>,
     { state, held }: { state: FindingState; held: RepairRequest | null },
   ): Promise<void> {
-    const found = await this.#sql.found.all(account, storage)
-    const approval = held === null ? null : await this.#hold({ account, storage }, held, found)
-    const keys = found.map((finding): Key => [account, storage, finding.file, finding.type])
-    for (const key of keys) await this.#sql.settle.run(state, approval, ...key)
+    const approval = held === null ? null : await this.#hold({ account, storage }, held)
+    await this.#sql.settle.run(state, approval, account, storage)
   }
 
   /** The files among these of which an event of the type told. */
@@ -173,13 +170,13 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   async #hold(
     { account, storage }: Pick<KeptSweep, 'account' | 'storage'>,
     { why, needs, now, expiresAt }: RepairRequest,
-    found: readonly FileFinding[],
   ): Promise<string> {
     const askedBy = `repair/${account}/${storage}`
     const opening = { askedBy, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
     const approval =
       (await this.parts.approvals.findOpen(askedBy, now)) ??
       (await this.parts.approvals.open({ kind: 'repair', ...opening }))
+    const found = await this.#sql.found.all(account, storage)
     const items = found.map(({ file, type, path }) => ({
       runId: '',
       step: type,

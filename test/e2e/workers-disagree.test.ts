@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
+import type { AppParts } from '../../src/app/open-parts.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
+import { ManualClock } from '../../src/core/time.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { hearNotices } from '../support/test-app.ts'
@@ -10,9 +12,9 @@ import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.t
 const followUp = defineWorkflow({ id: 'follow-up', on: 'file.created', run: () => null })
 const other = defineWorkflow({ id: 'other', on: 'transfer.completed', run: () => null })
 
-async function startApp(dataDir: string, workflows: readonly AnyWorkflow[]) {
+async function startApp(dataDir: string, workflows: readonly AnyWorkflow[], parts: Partial<AppParts> = {}) {
   const { notices, heard } = hearNotices()
-  const app = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows, notices })
+  const app = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows, notices, ...parts })
   onTestFinished(() => app.stop())
   const { endpoints } = await app.start()
   return { app, heard, notices, url: endpoints.service ?? '' }
@@ -41,6 +43,23 @@ test('a workflow that no app at work has any more is told once, and its runs wai
   expect(second.heard.filter(({ kind }) => kind === 'workflow.missing')).toEqual([
     { kind: 'workflow.missing', workflow: 'follow-up' },
   ])
+})
+
+test('after a rollback, the old code that is left decides by itself', async () => {
+  const dataDir = tempFolder()
+  const clock = new ManualClock()
+  const old = await startApp(dataDir, [followUp], { clock })
+  const renewed = await startApp(dataDir, [defineWorkflow({ id: 'follow-up', on: 'file.deleted', run: () => null })], {
+    clock,
+  })
+  await renewed.app.stop()
+  const types = async () => (await old.app.store.listRoutes())?.map(({ eventType }) => eventType)
+  expect(await types()).toEqual(['file.created', 'file.deleted'])
+  const typesOfNext = () => {
+    clock.advance('1m')
+    return types()
+  }
+  await expect.poll(typesOfNext).toEqual(['file.created'])
 })
 
 test('an app with an empty folder is refused where the database knows workflows', async () => {

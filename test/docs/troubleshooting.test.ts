@@ -28,14 +28,15 @@ const REASONS = [
 /** Files in which runs come to wait; previews and ends of runs have reasons of their own. */
 const PLACES = [
   'src/engine/{admit,claim,execute,pass,steps}/*.ts',
-  'src/core/runs/{admission,blame,run,step}.ts',
+  'src/core/runs/{admission,blame,retry,run,step}.ts',
   'src/store/tables/limits/permits.ts',
 ]
 
 /** Beginnings of reasons of runs that have ended, or never began, and of notices. */
 const OTHERS = ['its where', 'made up for by', 'it would be ', 'approval ', 'the step of run', 'asks in approval']
 const isOther = (reason: string) =>
-  OTHERS.some((start) => reason.startsWith(start, 1)) || /^.singleton: (replaced|\$\{holder)/.test(reason)
+  OTHERS.some((start) => reason.startsWith(start, 1)) ||
+  /^.(?:singleton: (replaced|\$\{holder)|\$\{NEXT_ATTEMPT_REASON)/.test(reason)
 
 test('docs/troubleshooting.md has each reason for which a run waits', () => {
   const found = globSync(PLACES, { cwd: ROOT }).flatMap((file) => {

@@ -1,4 +1,4 @@
-import { isA, readProperty, StepError, TerminalError, UpshotError } from '../errors.ts'
+import { type Failure, isA, readProperty, StepError, TerminalError, UpshotError } from '../errors.ts'
 import { type Duration, isMoment, parseDuration, parseMoment } from '../time.ts'
 
 /** `RetryOptions` with every default filled in. */
@@ -66,6 +66,14 @@ export class RetryAfter extends Error {
     super(message, options)
     this.durationMs = parseDuration(duration, 'RetryAfter')
   }
+}
+
+/** Why a run is parked until a step is tried again; the name of the step follows. */
+export const NEXT_ATTEMPT_REASON = 'next attempt of step'
+
+/** The Files client let a call wait for its own limit, and has sent nothing. */
+export function waitsForLimit({ name }: Pick<Failure, 'name'>): boolean {
+  return name === 'LocalRateLimitError'
 }
 
 type RetryDecision =

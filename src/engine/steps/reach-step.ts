@@ -195,7 +195,8 @@ function describeTooMany({ maxSteps, run }: Pass): string {
 function refuseNested(outer: string, name: StepName): UpshotError {
   return new UpshotError(
     'nested_step',
-    `Step "${spell(name)}" was called inside step "${outer}". Call it after that step, or use step.map for many.`,
+    `Step "${spell(name)}" was called inside step "${outer}", and a step holds no other. ` +
+      'Call it outside. For many at a time: `await Promise.all(items.map((item) => …))`.',
   )
 }
 

@@ -9,7 +9,7 @@ import {
   UpshotError,
 } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
-import { decideRetry, planRetries } from '../../core/runs/retry.ts'
+import { decideRetry, NEXT_ATTEMPT_REASON, planRetries, waitsForLimit } from '../../core/runs/retry.ts'
 import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName, stepNameOf } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectPermit } from '../../core/safety/effect.ts'
@@ -131,7 +131,7 @@ function parkUntil<T>(
   resume: () => Promise<StepEnd<T>>,
 ): Extract<StepEnd<T>, { kind: 'parked' }> {
   const { key, dueAt, error } = step
-  const due = pass.parking.wait(step, dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
+  const due = pass.parking.wait(step, dueAt, `${NEXT_ATTEMPT_REASON} "${key}"${error ? `: ${error.message}` : ''}`)
   return { kind: 'parked', due, resume }
 }
 
@@ -268,7 +268,7 @@ async function failAttempt(
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
   // A step that is told to wait repeatedly for the same reason records it once.
-  const isKnown = !decision.counts && isSameReason(step.error, failure)
+  const isKnown = !decision.counts && (waitsForLimit(failure) || isSameReason(step.error, failure))
   const row = { ...step, attempt, error: failure, dueAt: decision.at }
   void pass.journal.record(row, isKnown ? undefined : record)
   return { kind: 'again', row }

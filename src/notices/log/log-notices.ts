@@ -2,7 +2,7 @@ import type { Notice } from '../../core/notices.ts'
 import { after, type Clock, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
 import { type LogStream, openLogStream } from './log-stream.ts'
-import { type LineLevel, type LogLine, planDropped, planLogLine, planRepetition } from './plan-log-line.ts'
+import { type LineLevel, type LogLine, planDropped, planLogLine } from './plan-log-line.ts'
 import type { KnownSecrets } from './redact.ts'
 
 export interface LineFormat {
@@ -79,6 +79,8 @@ interface Window {
 const REFUSALS = { lines: 10, windowMs: 10_000 }
 /** Faults with the same message: a full disk is one fault, however many parts meet it. */
 const FAULTS = { lines: 1, windowMs: 60_000 }
+/** Steps of a workflow that are tried again after errors with one name. */
+const RETRIES = { lines: 10, windowMs: 60_000 }
 /** Keys that have a window; lines of further keys share one. */
 const MAX_KEYS = 200
 
@@ -132,7 +134,39 @@ class LineLimit {
 /** Null for lines that are never withheld. */
 function allowanceOf(notice: Notice): Allowance | null {
   if (notice.kind === 'fault') return { key: `fault ${notice.error.message}`, ...FAULTS }
+  if (notice.kind === 'step.failed')
+    return notice.retryAt === null ? null : { key: `step ${notice.workflow} ${notice.error.name}`, ...RETRIES }
   if (notice.kind !== 'delivery.received' || notice.event !== null) return null
   const { verdict, endpoint, facts } = notice
   return { key: `${verdict} ${endpoint} ${facts.reason ?? ''}`, ...REFUSALS }
+}
+
+/** Facts of a refusal, a fault or a step that belong to one line alone. */
+const OWN_FACTS = new Set([
+  'delivery',
+  'account',
+  'event',
+  'type',
+  'subject',
+  'workflows',
+  'runs',
+  'ms',
+  'where',
+  'skewSeconds',
+  'contentLength',
+  'run',
+  'root',
+  'parentRun',
+  'originRun',
+  'step',
+  'attempt',
+  'retryAt',
+  'trace_id',
+  'span_id',
+])
+
+/** The line that stands for `count` further lines like `first`. */
+export function planRepetition({ level, message, fields }: LogLine, count: number): LogLine {
+  const shared = Object.entries(fields).filter(([name]) => !OWN_FACTS.has(name))
+  return { level, message: `${message}, repeatedly`, fields: { count, ...Object.fromEntries(shared) } }
 }

@@ -1,6 +1,7 @@
 import type { Failure } from '../../core/errors.ts'
 import type { DeliveryFacts, Verdict } from '../../core/incoming/delivery.ts'
 import type { Caller, Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
+import { NEXT_ATTEMPT_REASON, waitsForLimit } from '../../core/runs/retry.ts'
 import type { RunName } from '../../core/runs/run.ts'
 import { eventSpanIdOf, type RunRoot, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../core/runs/trace.ts'
 import { type RedactKnown, redactFacts, redactText } from './redact.ts'
@@ -66,30 +67,14 @@ const OUTSIDE: Partial<Record<NoticeOf<'code.undeclared'>['where'], string>> = {
 }
 const UNDECLARED = 'the code acts where no step declares it: put that into a step with its effect'
 
-/** Facts of a refusal or fault that belong to one line alone. */
-const OWN_FACTS = new Set([
-  'delivery',
-  'account',
-  'event',
-  'type',
-  'subject',
-  'workflows',
-  'runs',
-  'ms',
-  'where',
-  'skewSeconds',
-  'contentLength',
-])
-
-/** The line that stands for `count` further lines like `first`. */
-export function planRepetition({ level, message, fields }: LogLine, count: number): LogLine {
-  const shared = Object.entries(fields).filter(([name]) => !OWN_FACTS.has(name))
-  return { level, message: `${message}, repeatedly`, fields: { count, ...Object.fromEntries(shared) } }
-}
-
 /** The line that stands for lines that the reader of the log was too slow for. */
 export function planDropped(count: number): LogLine {
   return { level: 'warn', message: 'log lines dropped: the reader of the log is too slow', fields: { count } }
+}
+
+/** The line of the step has told of the pause before its next attempt. */
+function levelOfPause(reason: string): LineLevel {
+  return reason.startsWith(NEXT_ATTEMPT_REASON) ? 'debug' : 'info'
 }
 
 type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
@@ -119,7 +104,7 @@ const LINES: Lines = {
       ? line('info', 'run parked', fields)
       : dueAt === null
         ? line('warn', 'run waits for a person', fields)
-        : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
+        : line(levelOfPause(fields.reason), 'run parked', { ...fields, dueAt: new Date(dueAt) }),
   'approval.opened': ({ kind, ...fields }) => line('warn', 'people have to decide', fields),
   'approval.closed': ({ kind, ...fields }) => line('info', 'approval ended', fields),
   'run.limited': ({ kind, dueAt, ...fields }) =>
@@ -169,7 +154,9 @@ const LINES: Lines = {
   'step.failed': ({ kind, retryAt, error, ...fields }) =>
     retryAt === null
       ? line('warn', 'step failed', { ...fields, err: error })
-      : line('warn', 'step will be tried again', { ...fields, retryAt: new Date(retryAt), err: error }),
+      : waitsForLimit(error)
+        ? line('info', 'step waits for the limit of requests', { ...fields, retryAt: new Date(retryAt) })
+        : line('warn', 'step will be tried again', { ...fields, retryAt: new Date(retryAt), err: error }),
   'step.shared': ({ kind, ...fields }) =>
     line('warn', 'two branches use one step name at the same time: give each its key, as [name, key]', fields),
   'step.joined': ({ kind, ...fields }) =>

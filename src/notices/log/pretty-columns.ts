@@ -76,6 +76,9 @@ const COLUMNS: Record<string, (about: About) => Partial<Columns> & { text: Fit }
   'step will be tried again': ({ fields: { step, err, retryAt }, now }) => ({
     text: wrapped(`${step}: ${readMessage(err)}${formatMoment(', again at', retryAt, now)}`),
   }),
+  'step waits for the limit of requests': ({ fields: { step, retryAt }, now }) => ({
+    text: wrapped(`${step}: waits for the limit of requests${formatMoment(', until', retryAt, now)}`),
+  }),
   'step failed': ({ fields: { step, err, attempt } }) => ({
     text: wrapped(`${step}: ${readMessage(err)}${attempt === 1 ? '' : `, attempt ${attempt} was the last`}`),
   }),
@@ -112,11 +115,6 @@ export function planColumns(line: LogLine, { now, bar }: PrettyFacts): Columns |
   const plan = Object.hasOwn(COLUMNS, message) ? COLUMNS[message] : undefined
   if (plan !== undefined) return { ...about, ...plan({ fields, now, bar: ENDS.has(message) ? bar(run) : '' }) }
   return message.startsWith('run ') ? { ...about, text: wrapped(message.slice(4)) } : null
-}
-
-/** True of a pause that the line before it told: the step before will be tried again. */
-export function isSaidBefore({ message, fields }: LogLine): boolean {
-  return message === 'run parked' && String(fields.reason).startsWith('next attempt of step ')
 }
 
 function beginWith(word: string, text: unknown): string {

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/time.ts'
 import { columnsOf, cutEnd, oneLine, padColumns, wrapWords } from './fit-text.ts'
 import type { LineFormat } from './log-notices.ts'
 import type { LineLevel, LogLine } from './plan-log-line.ts'
-import { type Columns, isSaidBefore, listFields, planColumns, readMessage } from './pretty-columns.ts'
+import { type Columns, listFields, planColumns, readMessage } from './pretty-columns.ts'
 import { REPEATEDLY } from './pretty-delivery.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
@@ -51,7 +51,6 @@ export function prettyLines({ clock, colour = false, hasLinks = false, width }: 
  */
 export function formatPrettyLine(line: LogLine, options: PrettyOptions): string {
   const { now, colour, bar } = options
-  if (isSaidBefore(line)) return ''
   const paint: Paint = (ansi, text) => (colour && text !== '' ? `\u001B[${ansi}m${text}\u001B[0m` : text)
   const columns = planColumns(line, { now, bar })
   const level = SIGNS[line.level]

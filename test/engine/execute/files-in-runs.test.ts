@@ -1,9 +1,10 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { storageName } from '../../../src/author/storage-name.ts'
 import { RetryAt } from '../../../src/core/runs/retry.ts'
+import { LocalRateLimitError } from '../../../src/files/errors.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 import { deliver, filesOf } from '../support/files-in-runs.ts'
@@ -42,6 +43,17 @@ test('a files call that is told to wait frees its slot and records the reason on
   expect(run).toMatchObject({ status: 'completed' })
   expect(await engine.store.listStepFailures(run.id)).toHaveLength(1)
   expect(await engine.store.listSteps(run.id)).toMatchObject([{ status: 'completed', attempt: 1, error: null }])
+})
+
+test('a files call that waits for the limit of its client has not failed', async ({ engine }) => {
+  const call = { operation: 'get', service: 'storage_a' } as const
+  const refused = new LocalRateLimitError('no request yet', { ...call, retryAt: engine.clock.now() + 60_000 })
+  const get = vi.fn(async () => details).mockRejectedValueOnce(refused)
+  await engine.start([define('look', ({ files }) => files.get(ref))], { filesFor: filesOf({ get }) })
+  const { id, reason } = await engine.run('look')
+  expect(reason).toBe('next attempt of step "files.get[storage_a:fil_1]": no request yet')
+  expect(await engine.advance(id, '60s')).toMatchObject({ status: 'completed' })
+  expect(await engine.store.listStepFailures(id)).toEqual([])
 })
 
 test("a storage name is read in the spelling of the event's account", async ({ engine }) => {

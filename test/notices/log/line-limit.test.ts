@@ -65,6 +65,25 @@ test('a fault that many parts meet is told once, and its number after a minute',
   expect(read()).toMatchObject([{ level: 'error', message: 'fault, repeatedly', count: 299, err: error }])
 })
 
+test('ten steps of a workflow that are tried again after like errors have lines in a minute, and one sum', () => {
+  const { bus, clock, read } = openLog(new ManualClock(NOW))
+  const failed = NOTICES['step.failed']
+  for (let n = 0; n < 300; n++) bus.publish({ ...failed, run: `run_${n}`, step: `pay[${n}]` })
+  bus.publish({ ...failed, workflow: 'another' })
+  bus.publish({ ...failed, retryAt: null })
+  expect(read().map(({ message, run }) => `${message} ${run}`)).toEqual([
+    ...Array.from({ length: 10 }, (_, n) => `step will be tried again run_${n}`),
+    'step will be tried again run_1',
+    'step failed run_1',
+  ])
+  clock.advance('1m')
+  const [sum, ...others] = read()
+  const { workflow, error: err } = failed
+  expect(sum).toMatchObject({ message: 'step will be tried again, repeatedly', count: 290, workflow, err })
+  expect(Object.keys(sum)).not.toEqual(expect.arrayContaining(['run', 'step', 'trace_id']))
+  expect(others).toEqual([])
+})
+
 test('reasons that a stranger invents share one sum once there are 200', () => {
   const { bus, log, read } = openLog(new ManualClock(NOW))
   for (let n = 0; n < 1_000; n++) bus.publish(refused({ facts: { reason: `reason ${n}` } }))

@@ -82,6 +82,15 @@ test('the last failure of a step is told from one before it', () => {
   expect(jsonOf({ ...NOTICES['step.failed'], retryAt: null })).toMatchObject([{ message: 'step failed' }])
 })
 
+test('a step that waits for the limit of requests is no warning, and the pause of its run is detail', () => {
+  const error = { ...ERROR, name: 'LocalRateLimitError' }
+  const reason = 'next attempt of step "files.get[storage_a:fil_1]": no request yet'
+  expect(jsonOf({ ...NOTICES['step.failed'], error })).toMatchObject([
+    { level: 'info', message: 'step waits for the limit of requests', retryAt: '2026-05-01T12:00:01.123Z' },
+  ])
+  expect(jsonOf({ ...NOTICES['run.parked'], reason })).toMatchObject([{ level: 'debug', reason }])
+})
+
 test('a JSON line contains only the listed properties of an error', () => {
   const error = { ...ERROR, headers: { accept: 'x' }, body: 'file content', stack: 'a stack' }
   expect(jsonOf({ ...NOTICES['run.failed'], error })).toMatchObject([{ err: ERROR }])

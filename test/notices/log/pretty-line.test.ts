@@ -2,8 +2,7 @@ import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import type { Notice } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { logNotices } from '../../../src/notices/log/log-notices.ts'
-import { planRepetition } from '../../../src/notices/log/plan-log-line.ts'
+import { logNotices, planRepetition } from '../../../src/notices/log/log-notices.ts'
 import { formatPrettyLine, prettyLines } from '../../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
@@ -119,7 +118,7 @@ test('a run that waits for people is told with its reason and the command to act
 
 test('a pause between attempts is not told again after the line of its step', () => {
   const reason = 'next attempt of step "pay": declined'
-  expect(tell([NOTICES['step.failed'], { ...NOTICES['run.parked'], reason }])).toHaveLength(1)
+  expect(tell([NOTICES['step.failed'], { ...NOTICES['run.parked'], reason }], { level: 'info' })).toHaveLength(1)
 })
 
 test('a refusal says why, by the name of its endpoint, and many like it are one line with their number', () => {

@@ -77,7 +77,7 @@ const setup = {
    * workers at work stay, so that their events are kept.
    */
   async saveWorkflows(t: Tables, loaded: LoadedWorkflows, now: number): Promise<SavedWorkflows> {
-    return t.workflows.save(loaded, await t.workers.living(now), { now })
+    return t.workflows.save(loaded, () => t.workers.living(now), { now })
   },
   /**
    * Gives the workflows the definitions that the workers at work have, where they are of `version`.
@@ -90,14 +90,14 @@ const setup = {
     version: number | null,
     now: number,
   ): Promise<number | null> {
-    return t.workflows.review(loaded, await t.workers.living(now), { now, version })
+    return t.workflows.review(loaded, () => t.workers.living(now), { now, version })
   },
   /**
    * Removes a workflow that no worker at work has. Throws `not_found`, and `conflict` while one has
    * it.
    */
   async removeWorkflow(t: Tables, workflow: string, now: number): Promise<void> {
-    return t.workflows.remove(workflow, await t.workers.living(now), now)
+    return t.workflows.remove(workflow, () => t.workers.living(now), now)
   },
   /**
    * Starts the runs of an event whose deliveries so far came by endpoints that leave its type out.

@@ -203,3 +203,30 @@ test('deliveries, steps and ends are made once while the server cuts every sessi
   )
   expect(counts.rows).toEqual([{ events: EVENTS, runs: EVENTS, ended: EVENTS, steps: EVENTS }])
 })
+
+test('a worker that saves its workflows sees those of one that came while it waited for its turn', async () => {
+  const { one, two, session } = await openTwo()
+  const load = (worker: string, eventType: string) => ({
+    workflows: [{ id: 'a', file: 'a.workflow.ts', eventTypes: [eventType], schedule: null }],
+    broken: [],
+    worker,
+  })
+  for (const [worker, type] of [
+    ['wrk_old', 'file.created'],
+    ['wrk_new', 'file.deleted'],
+  ] as const) {
+    await one.startWorker(worker, NOW)
+    await one.saveWorkflows(load(worker, type), NOW)
+    await one.stopWorker(worker)
+  }
+  await two.startWorker('wrk_old', NOW)
+  await session.query('BEGIN; SELECT version FROM workflow_version FOR UPDATE')
+  const saved = two.saveWorkflows(load('wrk_old', 'file.created'), NOW)
+  await awaitBlocked(session)
+  // The same process comes again, and its save is the one that holds the lock.
+  await one.startWorker('wrk_new', NOW)
+  await session.query(`INSERT INTO worker_workflow (worker, workflow, definition) VALUES ('wrk_new', 'a', 2)`)
+  await session.query('COMMIT')
+  await saved
+  expect((await one.listWorkflows())[0]?.eventTypes).toEqual(['file.created', 'file.deleted'])
+})

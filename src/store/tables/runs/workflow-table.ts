@@ -7,6 +7,9 @@ import { JoinedTable } from '../../connection.ts'
 import type { ScheduleTable } from '../schedules/schedule-table.ts'
 import { type DefinitionTable, type Known, writeDefinition } from './definition-table.ts'
 
+/** The workers at work. Asked under the lock: another one may come while it is awaited. */
+type Living = () => Promise<readonly string[]>
+
 interface WorkflowRow {
   id: string
   file: string
@@ -90,13 +93,13 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; defin
    */
   async save(
     { workflows, broken, worker }: LoadedWorkflows,
-    living: readonly string[],
+    living: Living,
     { now, keepsAll = false }: { now: number; keepsAll?: boolean },
   ): Promise<SavedWorkflows> {
     const { definitions } = this.parts
     const version = (await this.#version.get()) ?? 0
     const known = await this.listWorkflows()
-    const others = await definitions.listSets(living, worker)
+    const others = await definitions.listSets(await living(), worker)
     const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
     const isBroken = ({ file }: { file: string }) => broken.includes(file)
     const isElsewhere = ({ id }: { id: string }) => others.some(({ workflow }) => workflow === id)
@@ -129,13 +132,14 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; defin
    */
   async review(
     loaded: LoadedWorkflows,
-    living: readonly string[],
+    living: Living,
     { now, version }: { now: number; version: number | null },
   ): Promise<number | null> {
     const { definitions } = this.parts
     const present = (await this.#version.get()) ?? 0
-    const sets = await definitions.listSets(living)
-    const isLost = living.includes(loaded.worker ?? '') && sets.every(({ worker }) => worker !== loaded.worker)
+    const atWork = await living()
+    const sets = await definitions.listSets(atWork)
+    const isLost = atWork.includes(loaded.worker ?? '') && sets.every(({ worker }) => worker !== loaded.worker)
     if (isLost && loaded.workflows.length > 0) {
       await this.save(loaded, living, { now, keepsAll: true })
       return null
@@ -148,9 +152,9 @@ export class WorkflowTable extends JoinedTable<{ schedules: ScheduleTable; defin
     return null
   }
 
-  async remove(workflow: string, living: readonly string[], now: number): Promise<void> {
+  async remove(workflow: string, living: Living, now: number): Promise<void> {
     await this.#version.get()
-    if ((await this.parts.definitions.listSets(living)).some((each) => each.workflow === workflow)) {
+    if ((await this.parts.definitions.listSets(await living())).some((each) => each.workflow === workflow)) {
       throw new UpshotError('conflict', `A worker at work has the workflow "${workflow}".`, {
         details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
       })

@@ -54,6 +54,12 @@ test('"approvals list" shows what waits, as a table and as JSON', async () => {
   expect((await cli('approvals', 'list', '--status', 'denied')).json.data).toEqual([])
 })
 
+test('"approvals list" shows how much a question about deletes is for, and nothing for one without', async () => {
+  const { cli, dataDir } = await openAsked()
+  expect((await cli('approvals', 'list')).json.data).toMatchObject([{ kind: 'question', items: 0, bytes: 0 }])
+  expect((await runHere(dataDir, ['approvals', 'list'])).stdout).not.toContain('0 B')
+})
+
 test('"approvals show" lists each file with its path and size, and the hash that names the list', async () => {
   const { cli, dataDir, id, hashes, last } = await openHeld()
   const { data } = (await cli('approvals', 'show', id)).json

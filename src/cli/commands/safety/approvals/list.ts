@@ -20,7 +20,7 @@ export const APPROVAL_COLUMNS: Column<Approval>[] = [
   },
   {
     title: 'BYTES',
-    value: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : null),
+    value: ({ bytes, items, kind }) => (kind === 'repair' || items === 0 ? null : formatBytes(bytes)),
     align: 'right',
     isMinor: true,
   },

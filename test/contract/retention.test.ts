@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { PruneKind } from '../../src/core/store/retention.ts'
@@ -130,6 +131,23 @@ describeStores((test) => {
     await pruneAll(store, 'runs')
     expect(await store.findRun(id)).toBeNull()
     await expect(store.readOutput(id, null)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('one slice of pruning removes a few large outputs, however many rows it may delete', async ({ store }) => {
+    const id = await queueRun(store)
+    const { lease } = await claimNext(store)
+    const packed = await store.packOutput(JSON.stringify(randomBytes(4_500_000).toString('base64')))
+    for (const [position, key] of ['a', 'b'].entries()) {
+      const step = checkpoint(key, { position, output: null, apartBytes: packed.bytes })
+      await store.saveCheckpoint(lease, step, undefined, { packed: packed.data })
+    }
+    await store.completeRun(lease, 'null', NOW)
+    const first = await store.prune({ kind: 'runs', before: LATER, limit: 400, after: null })
+    expect(first).toMatchObject({ pruned: 1, next: id })
+    await expect(store.readOutput(id, 'a')).rejects.toMatchObject({ code: 'not_found' })
+    expect(await store.readOutput(id, 'b')).toHaveLength(6_000_002)
+    expect(await pruneAll(store, 'runs')).toEqual([0])
+    await expect(store.readOutput(id, 'b')).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('a run with many steps is pruned in small commits, the run itself first', async ({ store }) => {

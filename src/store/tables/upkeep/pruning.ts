@@ -244,7 +244,7 @@ function prepareRests(db: Connection) {
     remove: db.prepare<[string[]]>(`DELETE FROM pruned_run WHERE ${isOneOf('run_id')}`),
     parts: [
       part('step', 'key'),
-      part('large_output', 'key'),
+      prepareOutputs(db),
       part('step_failure', 'number'),
       part('run_log', 'number'),
       part('run_tag', 'name'),
@@ -267,6 +267,25 @@ function prepareRests(db: Connection) {
   }
 }
 
+/** Large outputs of pruned runs, in the order of their primary key, as many as fit into a slice. */
+function prepareOutputs(db: Connection) {
+  const ofRuns = db.sql.isOneOf('run_id', 'text')
+  const list = db.prepare<[string[], number], { runId: string; key: string; bytes: number }>(
+    `SELECT run_id, key, octet_length(packed) AS bytes FROM large_output WHERE ${ofRuns}
+     ORDER BY run_id, key LIMIT ?`,
+  )
+  const remove = db.prepare<[string[], string, string]>(
+    `DELETE FROM large_output WHERE ${ofRuns} AND (run_id, key) <= (CAST(? AS text), CAST(? AS text))`,
+  )
+  return async (ids: string[], limit: number) => {
+    const found = await list.all(ids, limit)
+    const fitting = found.slice(0, countFitting(found))
+    const last = fitting.at(-1)
+    if (last) await remove.run(ids, last.runId, last.key)
+    return { changes: fitting.length < found.length ? limit : fitting.length }
+  }
+}
+
 /** Index: primary keys. */
 function prepareDeliveries(db: Connection) {
   const listOld = (isOfKind: string) =>
@@ -285,15 +304,18 @@ function prepareDeliveries(db: Connection) {
   }
 }
 
-/** Bodies that one slice removes at most: hashing them takes about 2 ms per megabyte. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024
+/**
+ * Bodies or large outputs that one slice removes at most. To hash the bodies takes about 2 ms per
+ * megabyte, and SQLite reads each page of an output to free it.
+ */
+const MAX_SLICE_BYTES = 4 * 1024 * 1024
 
-/** How many events fit into a slice by the size of their bodies; at least one. */
-export function countFitting(events: readonly { bytes: number }[]): number {
+/** How many texts fit into a slice by their sizes; at least one. */
+export function countFitting(texts: readonly { bytes: number }[]): number {
   let bytes = 0
-  for (const [index, event] of events.entries()) {
-    bytes += event.bytes
-    if (bytes > MAX_BODY_BYTES && index > 0) return index
+  for (const [index, text] of texts.entries()) {
+    bytes += text.bytes
+    if (bytes > MAX_SLICE_BYTES && index > 0) return index
   }
-  return events.length
+  return texts.length
 }

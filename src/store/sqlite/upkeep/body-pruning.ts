@@ -2,7 +2,7 @@ import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts
 import { JoinedTable } from '../../connection.ts'
 import { findNeeder, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/pruning.ts'
-import { countFitting } from '../../tables/upkeep/pruning.ts'
+import { countFitting } from '../../tables/upkeep/rest-pruning.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import { blockOf } from '../search/subject-index.ts'
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Question } from '../../src/core/runs/wait.ts'
+import { folderLimit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
@@ -88,6 +89,20 @@ describeStores((test, openStore) => {
     expect(await begin('a', file)).toMatchObject({ kind: 'granted', approval: id, expect: file })
     expect(await begin('b', { ...file, bytes: 6 })).toMatchObject({ kind: 'granted', approval: id, expect: file })
     expect(await begin('c', file)).toMatchObject({ kind: 'held' })
+  })
+
+  test('a yes to a list of files lets no folder be deleted with everything in it', async () => {
+    const { store } = await openStore()
+    const { lease, id } = await ask(store, { effects: [{ step: 'a', target: 'storage_a:a', asked: file }] })
+    await store.decideApproval(await wordOf(store, id), NOW)
+    const run = await claimNext(store)
+    const limits = [folderLimit(lease)]
+    const begin = () =>
+      beginDelete(store, run.lease, checkpoint('a', { target: 'storage_a:a' }), { limits, asked: file })
+    expect(await begin()).toMatchObject({ kind: 'held', rule: 'folder' })
+    const [opened] = await store.listApprovals({ limit: 1, now: NOW, status: 'open' })
+    await store.decideApproval(await wordOf(store, opened?.id ?? ''), NOW)
+    expect(await begin()).toMatchObject({ kind: 'granted', approval: opened?.id })
   })
 
   test('a question is answered as a whole: neither a part of it nor an older hash is a yes', async () => {

@@ -173,7 +173,7 @@ export class Permits extends JoinedTable<PermitTables> {
   /** The permit that follows from what people said; null where the limits decide. */
   async #judgeWord(
     runId: string,
-    { step, asked }: EffectAsk,
+    { step, asked, limits }: EffectAsk,
     { item, now, needs }: { item: FoundItem } & Pick<JudgeParts, 'now' | 'needs'>,
   ): Promise<EffectPermit | null> {
     const { approvals } = this.parts
@@ -195,6 +195,8 @@ export class Permits extends JoinedTable<PermitTables> {
       return isMoving ? holdFor(item) : null
     }
     if (state !== 'approved') return null
+    // The list of a question is one of files: what a folder has in it was not shown.
+    if (isQuestion && limits.some((limit) => ruleOf(limit) === 'folder')) return null
     // A question says itself how many people it needs.
     const proof = await this.parts.proofs.judge(item, isQuestion ? 0 : needs)
     if (proof.fault !== null) {

@@ -194,9 +194,8 @@ export class Permits extends JoinedTable<PermitTables> {
       const isMoving = isQuestion || item.status !== 'open' || (await approvals.wasLeftOut(runId, step.key))
       return isMoving ? holdFor(item) : null
     }
-    if (state !== 'approved') return null
     // The list of a question is one of files: what a folder has in it was not shown.
-    if (isQuestion && limits.some((limit) => ruleOf(limit) === 'folder')) return null
+    if (state !== 'approved' || (isQuestion && limits.some((each) => ruleOf(each) === 'folder'))) return null
     // A question says itself how many people it needs.
     const proof = await this.parts.proofs.judge(item, isQuestion ? 0 : needs)
     if (proof.fault !== null) {

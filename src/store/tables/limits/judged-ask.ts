@@ -8,7 +8,7 @@ import {
   toState,
 } from '../../../core/safety/effect.ts'
 import type { CountedAsk } from '../../../core/safety/effect-group.ts'
-import { describeLimit, type EffectSource, type Limit, nextRoomAt } from '../../../core/safety/guard.ts'
+import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { type FoundItem, readAsked, stateOf } from '../approvals/approval-search.ts'
@@ -58,14 +58,18 @@ export async function readKnown(
 }
 
 /** The word about a step's effect. A no to a file is also for its later deletes in the run. */
-export function findWord({ items }: KnownSteps, { class: kind, step }: EffectAsk): FoundItem | null {
+export function findWord({ items }: KnownSteps, { class: kind, step, limits }: EffectAsk): FoundItem | null {
   const find = (key: string) => {
     const found = items.get(key)
     return found ? { ...found, state: stateOf(found) } : null
   }
   const first = firstKeyOf(step.key)
   const refused = kind === 'delete' && first !== step.key ? find(first) : null
-  return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
+  if (refused?.state === 'denied' || refused?.state === 'expired') return refused
+  const word = find(step.key)
+  // The list of a question is one of files: what a folder has in it was not shown.
+  const isOfFiles = word?.kind === 'question' && word.state === 'approved'
+  return isOfFiles && limits.some((limit) => ruleOf(limit) === 'folder') ? null : word
 }
 
 /**

@@ -173,7 +173,7 @@ export class Permits extends JoinedTable<PermitTables> {
   /** The permit that follows from what people said; null where the limits decide. */
   async #judgeWord(
     runId: string,
-    { step, asked, limits }: EffectAsk,
+    { step, asked }: EffectAsk,
     { item, now, needs }: { item: FoundItem } & Pick<JudgeParts, 'now' | 'needs'>,
   ): Promise<EffectPermit | null> {
     const { approvals } = this.parts
@@ -194,8 +194,7 @@ export class Permits extends JoinedTable<PermitTables> {
       const isMoving = isQuestion || item.status !== 'open' || (await approvals.wasLeftOut(runId, step.key))
       return isMoving ? holdFor(item) : null
     }
-    // The list of a question is one of files: what a folder has in it was not shown.
-    if (state !== 'approved' || (isQuestion && limits.some((each) => ruleOf(each) === 'folder'))) return null
+    if (state !== 'approved') return null
     // A question says itself how many people it needs.
     const proof = await this.parts.proofs.judge(item, isQuestion ? 0 : needs)
     if (proof.fault !== null) {

@@ -31,12 +31,14 @@ export const define = actCommand('GET /runs/:id/details', {
   argument: ['id', 'id of the run, run_…, or its beginning'],
   query: () => ({ steps: MAX_STEPS }),
   done: (run, _, { out }) => formatDetails(run, out),
-  note({ id, status, resolution, hooks }) {
+  note({ id, status, resolution, hooks, error }) {
     const isFailed = status === 'failed' && resolution === null
+    const again = error?.once
+      ? `\nAs a new run from the failed step: upshot runs fork ${id} --from-step "${error.step}"`
+      : `\nFrom the failed step again: upshot runs retry ${id}`
     const open = hooks.find(({ state }) => state === 'open')
     return [
-      ...(isFailed ? [`\nFrom the failed step again: upshot runs retry ${id}`] : []),
-      ...(isFailed ? [`A test of this failure:      upshot runs test ${id}`] : []),
+      ...(isFailed ? [again, `A test of this failure:      upshot runs test ${id}`] : []),
       ...(open ? [`\nAnswer in place of its sender: upshot runs answer ${id} "${open.step}" --data null`] : []),
     ].join('\n')
   },

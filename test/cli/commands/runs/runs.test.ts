@@ -37,6 +37,16 @@ test('runs resolve marks failed runs with a reason, which show and list tell, un
   expect(await statusOf(store, id)).toBe('failed')
 })
 
+test('runs show names the fork of a run whose `once` step failed, which a retry does not begin again', async () => {
+  const { dataDir, store } = await openTestProject()
+  const lease = await beginRun(store, 'evt_1')
+  const once = { name: 'Error', message: 'no answer', step: 'ring[bell]', once: true } as const
+  await store.failRun(lease, once, Date.now())
+  const { stderr } = await runHere(dataDir, ['runs', 'show', lease.runId])
+  expect(stderr).toContain(`upshot runs fork ${lease.runId} --from-step "ring[bell]"`)
+  expect(stderr).not.toContain('runs retry')
+})
+
 test('runs retry refuses a run that a rule canceled, and names fork and replay instead', async ({ store, cli }) => {
   const lease = await beginRun(store, 'evt_1', 'count')
   const id = lease.runId

@@ -87,17 +87,20 @@ describeStores((test, open) => {
     expect(left.toSorted()).toEqual(['due', 'found', 'held', 'new'])
   })
 
-  test('a file whose id no index can have is passed over, and others are judged', async ({ store }) => {
+  test('a file whose id no index can have, or no text, is passed over, and others are judged', async ({ store }) => {
     const world = new SweepWorld(store)
     const long = randomBytes(1_500).toString('hex')
     world.files.set(long, { ...fileOf(world, world.add()), id: long })
+    world.files.set('fil_\0', { ...fileOf(world, long), id: 'fil_\0' })
     await world.tell('file.created', long, 'evt_long')
+    await world.tell('file.created', 'fil_\ud800', 'evt_half')
     await world.clock.advance(1)
     await world.run(DAY / 24)
     const lost = world.add()
     await world.run(DAY / 3)
     expect(await store.listFindings({ limit: 9 })).toMatchObject([{ file: lost, state: 'missing' }])
-    expect((await store.loadFileBook())?.book.unread).toMatchObject({ 'default file.created': { event: 'evt_long' } })
+    const unread = { 'default file.created': { count: 2, event: 'evt_half' } }
+    expect((await store.loadFileBook())?.book.unread).toMatchObject(unread)
   })
 
   test('of two processes that save a page of a sweep, one is refused, and nothing is counted twice', async () => {

@@ -1,3 +1,4 @@
+import { findTextFault } from '../../runs/step.ts'
 import type { StorageName } from '../storage.ts'
 import { FILE_TYPES, type FileType, isWhole, type SweepPlan } from './sweep-plan.ts'
 import type { CompleteSweep, SweepState } from './sweep-state.ts'
@@ -26,7 +27,7 @@ const MAX_ID_BYTES = 2_000
 
 /** Whether sweeps can keep a file of this id. Others are passed over. */
 export function canKnow(id: string): boolean {
-  return Buffer.byteLength(id) <= MAX_ID_BYTES
+  return Buffer.byteLength(id) <= MAX_ID_BYTES && findTextFault(id) === null
 }
 
 /** Distance that the clocks of the service and of this app may have. */

@@ -21,6 +21,8 @@ import { readRunDetails } from './read-run-details.ts'
 const MAX_USUAL = 20
 /** Runs of one relation that are listed. */
 const MAX_RELATED = 100
+/** The key in the reason of a run that waits for the answer to a question. */
+const ASKING = /^waits for people in step "(.*?)": /s
 
 type RunRoute = keyof typeof RUN_ROUTES
 type RunAction = Extract<RunRoute, `POST ${string}`>
@@ -73,7 +75,7 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
         items: places.map(({ changedAt, ...place }) => ({ ...place, isChanged: at !== null && changedAt > at })),
       }
     },
-    async 'GET /runs/:id/related'({ params, caller }) {
+    async 'GET /runs/:id/related'({ params, caller, now }) {
       const run = await requireRun(store, params.id)
       const describe = (found: Run | null) => found && describeOne(store, found, caller)
       const find = async (id: string | null) => describe(id === null ? null : await store.findRun(id))
@@ -85,6 +87,7 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
           caller,
         )
       }
+      const asking = run.status === 'waiting' ? ASKING.exec(run.reason ?? '')?.[1] : undefined
       return {
         parent: await find(run.parentRun),
         origin: await find(run.originRun),
@@ -93,6 +96,7 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
         derived: await list({ originRun: run.id }),
         chain: await describeRuns(store, await readChain(store, run), caller),
         ofEvent: run.eventId === null ? [] : await list({ eventId: run.eventId }),
+        question: asking === undefined ? null : ((await store.findQuestion(run.id, asking, now))?.id ?? null),
       }
     },
   }

@@ -19,10 +19,7 @@ export const run = z
     handler: z.enum(['run', 'onFailure']),
     eventId: z.string().nullable(),
     eventType: z.string().nullable(),
-    subject: z
-      .string()
-      .nullable()
-      .describe('The file or transfer of its event; null for a viewer, who sees no payload.'),
+    subject: z.string().nullable().describe('The file or transfer of its event; null for a viewer.'),
     account: z.string().describe('The account that it acts for.'),
     tickAt: time().nullable(),
     schedule: z.string().nullable().describe('Name of the schedule whose moment that is.'),
@@ -105,6 +102,7 @@ const related = z
     derived: z.array(run).describe('Replays, forks, successors, and runs of `onFailure`.'),
     chain: z.array(run).describe('The runs of its chain by `step.continueAs`, oldest first; empty without one.'),
     ofEvent: z.array(run).describe('Other runs of its event.'),
+    question: z.string().nullable().describe('The approval of the question for whose answer it waits.'),
   })
   .meta({ id: 'RelatedRuns' })
 

@@ -85,15 +85,19 @@ function Why({ run }: { run: Run }) {
   )
 }
 
-/** The way to the approval that a run waits for. A question of the code does not tell its id. */
-function Decide({ run: { reason, status, workflow } }: { run: Run }) {
-  const [words, id] = /^waits for (?:approval (apr_\w+)|people)/.exec(reason ?? '') ?? []
-  if (status !== 'waiting' || words === undefined) return null
+/** The way to the approval that a run waits for. The reason does not tell that of a question. */
+function Decide({ run: { id: run, reason, status, workflow } }: { run: Run }) {
+  const [words, named] = /^waits for (?:approval (apr_\w+)|people)/.exec(reason ?? '') ?? []
+  const isWaiting = status === 'waiting' && words !== undefined
+  const isEnabled = isWaiting && named === undefined
+  const related = useApi('GET /runs/:id/related', { params: { id: run } }, { isEnabled })
+  if (!isWaiting) return null
+  const id = named ?? related.data?.question
   const all = `/approvals?workflow=${encodeURIComponent(workflow)}`
   return (
     <>
       {' · '}
-      <Link href={id === undefined ? all : `/approvals/${id}`}>Decide</Link>
+      <Link href={id ? `/approvals/${id}` : all}>Decide</Link>
     </>
   )
 }

@@ -5,7 +5,7 @@ import { makeDatabase } from '../../support/postgres-store.ts'
 import { openTwo } from './support/open-two.ts'
 
 /** A worker of no process: its row, its lock, and a run of it. */
-const WORKER = 'wrk_1'
+const WORKER = 'wrk_silent'
 
 test.each([
   { silentMs: 0, hasLock: false, isDead: false },

@@ -132,6 +132,7 @@ type WorkerStore = Pick<
   | 'nextDueAt'
   | 'listDeletes'
   | 'listRunEvents'
+  | 'hasNewerFolded'
   | 'admitRun'
   | 'listSteps'
   | 'saveCheckpoint'

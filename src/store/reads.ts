@@ -47,6 +47,7 @@ const LISTED = {
     'findInvoked',
     'listRunEvents',
     'hasSuspects',
+    'hasNewerFolded',
     'nextDueAt',
     'countOpenRuns',
     'tallyForPerson',

@@ -30,6 +30,7 @@ describeStores((test, open) => {
       'evt_2',
       'evt_3',
     ])
+    expect(await store.hasNewerFolded(leader.lease.runId)).toBe(true)
   })
 
   test('a run that gathers is canceled at the moment by which it has to start, though it is not due', async ({
@@ -77,6 +78,7 @@ describeStores((test, open) => {
     })
     const reason = `debounce: 2 events, until ${isoTime(NOW + 150)}`
     expect(await store.findRun(newer.lease.runId)).toMatchObject({ folded: 1, dueAt: NOW + 150, reason })
+    expect(await store.hasNewerFolded(newer.lease.runId)).toBe(false)
   })
 
   test('a run folded into a folded run still brings all its events', async ({ store }) => {

@@ -14,7 +14,7 @@ import { type Cause, readCause, readStoredEvent } from './read-cause.ts'
 /** Reason of a run that the code of its workflow does not want. */
 export const NOT_WANTED = 'its `where` returned false'
 
-export type AdmissionStore = Pick<WorkerParts['store'], 'listDeletes' | 'listRunEvents' | 'admitRun'>
+export type AdmissionStore = Pick<WorkerParts['store'], 'listDeletes' | 'listRunEvents' | 'hasNewerFolded' | 'admitRun'>
 
 export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf' | 'findMadeUp'> {
   store: AdmissionStore
@@ -54,7 +54,7 @@ export async function admitRun(
   const isWritten = isFirstHand && !run.isAdmitted && !known.hasStarted
   const tags = isWritten ? { known: { ...planned.known, ...planned.more }, more: {} } : planned
   const goOn = (startedAt: number, folded: number) =>
-    join(parts, run, workflow, { cause, facts, tags, startedAt, folded })
+    join(parts, run, workflow, { cause, facts, tags, startedAt, folded }, known)
   const isOnlyTagged = !isLimited(workflow)
   const isPast = run.isAdmitted || (isOnlyTagged && known.hasStarted)
   if (isPast || !isFirstHand || !isGated(workflow)) return goOn(run.startedAt, run.folded)
@@ -124,9 +124,14 @@ async function join(
   run: ClaimedRun,
   workflow: AnyWorkflow,
   { folded, ...joined }: Joined & { folded: number },
+  { hasStarted }: AdmissionFacts,
 ): Promise<Admission> {
   const { cause } = joined
-  if (workflow.debounce && 'event' in cause) return { kind: 'admitted', ...joined, cause: { ...cause, folded } }
+  if (workflow.debounce && 'event' in cause) {
+    const isBatch = folded > 0 && !hasStarted && (await parts.store.hasNewerFolded(run.lease.runId))
+    if (!isBatch) return { kind: 'admitted', ...joined, cause: { ...cause, folded } }
+    return parkForPerson(`${folded} other runs were folded into it for a batch, but its workflow has debounce now`)
+  }
   if (workflow.batch && 'event' in cause) return joinBatch(parts, run, workflow, { folded, ...joined })
   if (folded === 0) return { kind: 'admitted', ...joined }
   return parkForPerson(`${folded} other runs were folded into it, but its workflow has neither batch nor debounce now`)

@@ -145,13 +145,14 @@ async function execute(
 function memoryStore({
   startedAt,
   folded,
-}: ClaimedRun): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionStore, 'admitRun'> {
+}: ClaimedRun): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionStore, 'admitRun' | 'hasNewerFolded'> {
   return {
     saveCheckpoint: async () => {},
     saveTags: async () => {},
     saveProgress: async () => {},
     // The run is previewed as one that the limits have let in.
     admitRun: async () => ({ verdict: { kind: 'admitted', startedAt, folded }, canceled: [] }),
+    hasNewerFolded: async () => false,
     beginEffects: refuseEffects,
     beginPart: refuseEffects,
     noteSeen: refuseEffects,

@@ -26,9 +26,11 @@ test('events that `where` rejects join no batch, and one that does not fit waits
   expect(runs[2]).toMatchObject({ status: 'waiting', dueAt: null, isInLine: false })
 })
 
-test('code that takes a single event never receives a batch: the run waits for a person', async ({ engine }) => {
+test.for([
+  ['single events', define('changed', () => 1)],
+  ['the newest event', defineWorkflow({ id: 'changed', on: '*', debounce: { wait: '30s' }, run: () => 1 })],
+] as const)('code that takes %s never receives a batch: the run waits for a person', async ([, single], { engine }) => {
   const batch = defineWorkflow({ id: 'changed', on: '*', batch: { size: 9, wait: '30s' }, run: () => 1 })
-  const single = define('changed', () => 1)
   const workflows: Parameters<typeof engine.start>[0] = [batch]
   const worker = await engine.start(workflows)
   await sendEvents(engine, batch, numbers(3), [worker])

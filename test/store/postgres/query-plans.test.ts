@@ -104,6 +104,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listEndedWaits: [[RUN]],
   listRunIds: [['run_0000000000000000000', 20]],
   listRunEvents: [[RUN]],
+  hasNewerFolded: [[RUN]],
   hasSuspects: [[]],
   findClaimable: [['wrk_1', NOW]],
   nextDueAt: [[]],

@@ -293,6 +293,15 @@ export class RunTable extends JoinedTable<{
   /** Whether a run waits to be tried alone. Index: work_suspect. */
   readonly hasSuspects = this.hasRow<[]>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`)
 
+  /**
+   * Whether a run that was folded into this one has a newer event: what a batch gathers stays with
+   * the oldest. Index: outcome_folded, and primary keys.
+   */
+  readonly hasNewerFolded = this.hasRow<[id: string]>(
+    `SELECT 1 FROM run AS own JOIN outcome ON folded_into = own.id JOIN run ON run.id = outcome.run_id
+     WHERE own.id = ? AND run.event_seq > own.event_seq LIMIT 1`,
+  )
+
   readonly findRun = this.readRow<[id: string], RunRow, Run>(`${selectRuns(this.db.sql)} WHERE run.id = ?`, readRun)
 
   /** The run that a step waits for, or the newest of its chain; null for no such wait. */

@@ -294,8 +294,8 @@ export class RunTable extends JoinedTable<{
   readonly hasSuspects = this.hasRow<[]>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`)
 
   /**
-   * Whether a run that was folded into this one has a newer event: what a batch gathers stays with
-   * the oldest. Index: outcome_folded, and primary keys.
+   * Whether a run that was folded into this one has a newer event. It has in a batch, where the
+   * oldest run gathers. Index: outcome_folded, and primary keys.
    */
   readonly hasNewerFolded = this.hasRow<[id: string]>(
     `SELECT 1 FROM run AS own JOIN outcome ON folded_into = own.id JOIN run ON run.id = outcome.run_id

@@ -72,7 +72,7 @@ export async function bundle(dist: string): Promise<void> {
     input,
     platform: 'node',
     external: isExternal,
-    plugins: [keepPlaces, keepAscii],
+    plugins: [keepPlaces],
     preserveEntrySignatures: 'allow-extension',
     checks: { ineffectiveDynamicImport: false },
   })
@@ -172,23 +172,6 @@ export const keepPlaces: Plugin = {
       return { code: text.toString(), map: text.generateMap({ hires: true }).toString() }
     },
   },
-}
-
-/**
- * Writes `…` as `\u2026`. One such character makes V8 read the file four times as slowly, and keep
- * it in two bytes a character. Lines stay as they are.
- */
-const keepAscii: Plugin = {
-  name: 'keep-ascii',
-  generateBundle(_options, files) {
-    for (const file of Object.values(files)) {
-      if (file.type === 'chunk') file.code = file.code.replace(/[^\0-\x7f]/g, escapeUnit)
-    }
-  },
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 interface MetaProperty {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { RUN_LOG_LINES } from '../../src/core/runs/annotations/run-log.ts'
+import { RUN_LOG_LINES } from '../../src/store/tables/runs/annotation-table.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 

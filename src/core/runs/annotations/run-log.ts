@@ -11,7 +11,5 @@ export interface RunLogLine {
 /** A stored line. Lines of a run are counted from 1; the oldest of a long log are gone. */
 export type KeptLogLine = RunLogLine & { number: number }
 
-/** Newest lines that are kept for a run. */
-export const RUN_LOG_LINES = 500
 /** Characters of a message, and of the JSON text of its facts, that are kept. */
 export const RUN_LOG_TEXT = 2_000

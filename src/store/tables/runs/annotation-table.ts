@@ -1,7 +1,10 @@
 import type { Progress } from '../../../core/runs/annotations/progress.ts'
-import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/annotations/run-log.ts'
+import type { KeptLogLine, RunLogLine } from '../../../core/runs/annotations/run-log.ts'
 import type { Tag, Tags } from '../../../core/runs/annotations/tags.ts'
 import { Table } from '../../connection.ts'
+
+/** Newest lines of its log that are kept for a run. */
+export const RUN_LOG_LINES = 500
 
 /** Tags and progress, as runs tell them. Index: primary keys, except where one is named. */
 export class AnnotationTable extends Table {

@@ -89,7 +89,8 @@ test('a prune sends as many messages for hundreds of rows as for one: each waits
   await vi.waitUntil(() => sent.some(({ text }) => /LISTEN|pg_notify/.test(text)))
   for (const [kind, { pruned, sent: own }] of Object.entries(slices)) {
     expect(pruned, kind).toBe(RUNS)
-    expect(pooled(own, sent).length, kind).toBeLessThan(20)
+    const texts = pooled(own, sent).map(({ text }) => text.slice(0, 60))
+    expect(texts, `${kind}:\n${texts.join('\n')}`).toSatisfy(({ length }) => length < 20)
   }
   const { rows } = await session.query(`SELECT run_id FROM step UNION ALL SELECT run_id FROM pruned_run
     UNION ALL SELECT file FROM file_event UNION ALL SELECT file FROM known_file WHERE judged <> 8`)
@@ -161,8 +162,9 @@ test('nothing lives in a pooled session: no name, setting, channel or lock outla
     /^\s*(SET(?! LOCAL)|LISTEN|PREPARE|DECLARE)|CREATE TEMP|pg_(try_)?advisory_lock|set_config\(.*false\)/i
   expect(own.filter(({ text }) => lasting.test(text)).map(({ text }) => text)).toEqual([])
   const sessions = new Set(own.map(({ client }) => (client as pg.Client & { processID: number }).processID))
-  const locks = await session.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = ANY ($1)`, [
-    [...sessions],
-  ])
-  expect(locks.rowCount).toBe(0)
+  // Another task of the store may be within a transaction, whose locks end with it.
+  await vi.waitUntil(async () => {
+    const held = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = ANY ($1)`
+    return (await session.query(held, [[...sessions]])).rowCount === 0
+  })
 })

@@ -237,6 +237,5 @@ describe.each(DATABASES)('on %s', (database) => {
       const survive = async (write: number) => !(await surviveDeath(database, { moment, write }))
       expect(await dieAtEveryCall(survive, every)).toBeGreaterThan(40)
     },
-    120_000,
   )
 })

@@ -237,5 +237,6 @@ describe.each(DATABASES)('on %s', (database) => {
       const survive = async (write: number) => !(await surviveDeath(database, { moment, write }))
       expect(await dieAtEveryCall(survive, every)).toBeGreaterThan(40)
     },
+    120_000,
   )
 })

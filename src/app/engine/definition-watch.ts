@@ -2,7 +2,7 @@ import { describeError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { Clock } from '../../core/time.ts'
+import { after, type Clock } from '../../core/time.ts'
 
 /** How often a worker compares the workflows with the definitions of the workers at work. */
 const LOOK_EVERY_MS = 60_000
@@ -31,8 +31,7 @@ export class DefinitionWatch {
   }
 
   start(): void {
-    const { clock } = this.#parts
-    if (!this.#isStopped) this.#cancel = clock.at(clock.now() + LOOK_EVERY_MS, () => this.#lookOn())
+    if (!this.#isStopped) this.#cancel = after(this.#parts.clock, LOOK_EVERY_MS, () => this.#lookOn())
   }
 
   async stop(): Promise<void> {

@@ -126,13 +126,13 @@ export class EventMatcher {
     )
     // Without their functions, which cannot be sent to a store in another thread.
     const moved = group.map(({ id, type, name }) => ({ id, type, name }))
-    const { woken, canceled } = await store.saveMatches({ cursors: moved, ...range, keys }, clock.now())
+    const { resolved, canceled } = await store.saveMatches({ cursors: moved, ...range, keys }, clock.now())
     for (const { run, workflow, reason } of canceled) {
       this.#parts.publish({ kind: 'run.canceled', run, workflow, root: null, parentRun: null, ms: null, reason })
       this.#parts.canceled(run)
     }
     if (keys.length > 0) this.#parts.matched()
-    if (woken > 0 || canceled.length > 0) this.#parts.woken()
+    if (resolved > 0 || canceled.length > 0) this.#parts.woken()
     return true
   }
 

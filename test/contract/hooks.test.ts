@@ -53,7 +53,7 @@ describeStores((test, openStore) => {
     expect(await statusOf(store, lease)).toBe('waiting')
     const given = answer()
     const receipt = await store.answerHook(given)
-    expect(receipt).toMatchObject({ verdict: 'accepted', woken: 1, event: { type: 'upshot.hook.answered' } })
+    expect(receipt).toMatchObject({ verdict: 'accepted', resolved: 1, event: { type: 'upshot.hook.answered' } })
     expect(await statusOf(store, lease)).toBe('pending')
     const found = await store.findMatch(lease.runId, 'scanned')
     expect(JSON.parse(found?.body ?? '')).toMatchObject({
@@ -151,7 +151,7 @@ describeStores((test, openStore) => {
     await park(store, lease)
     expect(await store.prune(prune)).toMatchObject({ pruned: 1 })
     expect(await store.findRun(runId)).toBeNull()
-    expect(await store.answerHook(answer())).toMatchObject({ verdict: 'accepted', woken: 1 })
+    expect(await store.answerHook(answer())).toMatchObject({ verdict: 'accepted', resolved: 1 })
     expect(await store.findMatch(fork, 'scanned')).not.toBeNull()
     await store.cancelRun(fork, 'by hand', NOW)
     expect(await store.prune(prune)).toMatchObject({ pruned: 1 })

@@ -16,7 +16,7 @@ describeStores((test) => {
     const keys = [{ cursor: cursor.id, seq, account: 'default', value: 'fil_1', event: 'evt_fits' }]
     const batch = { cursors: [cursor], stream: cursor.stream, from: cursor.position, to: seq, keys }
     const results = await Promise.all([store.saveMatches(batch, NOW), (await reopen()).saveMatches(batch, NOW)])
-    expect(results.map(({ woken }) => woken).sort()).toEqual([0, 1])
+    expect(results.map(({ resolved }) => resolved).sort()).toEqual([0, 1])
     expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
   })
 
@@ -102,11 +102,11 @@ describeStores((test) => {
       )
     }
     const seq = await addEvent(store, 'evt_fits')
-    const woken: number[] = []
+    const resolved: number[] = []
     while ((await store.listMatchCursors()).cursors.some(({ isOpen, position }) => isOpen && position < seq)) {
-      woken.push((await match(store, { [seq]: 'fil_1' })).woken)
+      resolved.push((await match(store, { [seq]: 'fil_1' })).resolved)
     }
-    expect(woken).toEqual([2_000, 100])
+    expect(resolved).toEqual([2_000, 100])
   })
 
   test('a cursor of a new version begins where the oldest wait does', async ({ store }) => {

@@ -12,7 +12,7 @@ describeStores((test) => {
     const foreign = await waitingRun(store, { account: 'other' })
     const seq = await addEvent(store, 'evt_fits')
     expect(await store.findMatch(lease.runId, 'moved')).toBeNull()
-    expect(await match(store, { [seq]: 'fil_1' })).toEqual({ woken: 1, canceled: [] })
+    expect(await match(store, { [seq]: 'fil_1' })).toEqual({ resolved: 1, canceled: [] })
     expect(await store.findMatch(lease.runId, 'moved')).toMatchObject({ id: 'evt_fits' })
     expect([await statusOf(store, lease), await statusOf(store, other), await statusOf(store, foreign)]).toEqual([
       'pending',
@@ -21,6 +21,22 @@ describeStores((test) => {
     ])
     const [run] = await store.claimRuns('wrk_1', 5, NOW)
     expect(run).toMatchObject({ lease: { runId: lease.runId }, isFirstPass: false })
+  })
+
+  test('an event counts that ends another wait of a pending run: a claim may have skipped its locked row', async ({
+    store,
+  }) => {
+    const lease = await claimLease(store)
+    for (const [key, value] of [
+      ['moved', 'fil_1'],
+      ['other', 'fil_2'],
+    ] as const)
+      await store.saveCheckpoint(lease, { ...WAITING, key }, undefined, { wait: { ...WAIT, value } })
+    await store.parkRun(lease, { ...PARK, awaits: ['moved', 'other'] })
+    const first = await addEvent(store, 'evt_first')
+    expect(await match(store, { [first]: 'fil_1' })).toMatchObject({ resolved: 1 })
+    const second = await addEvent(store, 'evt_second')
+    expect(await match(store, { [second]: 'fil_2' })).toMatchObject({ resolved: 1 })
   })
 
   test('a run that was claimed at its moment is not woken later by its old wait', async ({ store }) => {
@@ -40,7 +56,7 @@ describeStores((test) => {
     await store.saveCheckpoint(early, WAITING, undefined, { wait: WAIT })
     await store.saveCheckpoint(late, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
     for (const lease of [early, late]) await store.parkRun(lease, PARK)
-    expect(await match(store, { [seq]: 'fil_1' })).toMatchObject({ woken: 1 })
+    expect(await match(store, { [seq]: 'fil_1' })).toMatchObject({ resolved: 1 })
     expect([await statusOf(store, early), await statusOf(store, late)]).toEqual(['waiting', 'pending'])
   })
 
@@ -100,7 +116,7 @@ describeStores((test) => {
     const seq = await addEvent(store, 'evt_end')
     const reason = `canceled by event evt_${seq} (file.moved)`
     expect(await match(store, { [seq]: 'fil_1' })).toEqual({
-      woken: 0,
+      resolved: 0,
       canceled: [{ run: lease.runId, workflow: 'follow-up', reason }],
     })
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'canceled', reason })

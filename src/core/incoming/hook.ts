@@ -64,8 +64,8 @@ export interface HookAnswer {
 export interface HookReceipt {
   verdict: 'accepted' | 'duplicate' | 'answered' | 'closed' | 'unknown_hook'
   event: { id: string; type: string; account: string } | null
-  /** Runs that go on. */
-  woken: number
+  /** Waits that it has ended. */
+  resolved: number
 }
 
 /** The event of an answer. A hook that takes one only has one such id. */

@@ -47,8 +47,8 @@ export interface MatchBatch {
 }
 
 export interface MatchResult {
-  /** Runs that go on now. */
-  woken: number
+  /** Waits that its events have ended. */
+  resolved: number
   canceled: { run: string; workflow: string; reason: string }[]
 }
 

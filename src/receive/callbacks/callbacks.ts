@@ -98,8 +98,8 @@ export class Callbacks {
       bodyBytes: body.length,
       ...about(hook),
     })
-    const { verdict, event, woken } = receipt
-    if (woken > 0) publish({ kind: 'run.queued', count: woken })
+    const { verdict, event, resolved } = receipt
+    if (resolved > 0) publish({ kind: 'run.queued', count: resolved })
     if (verdict !== 'accepted' && verdict !== 'duplicate') return refuse(verdict, {}, about(hook))
     return { ...refuse('closed', {}, about(hook)), verdict, event: event && { ...event, subject: null } }
   }

@@ -54,8 +54,8 @@ export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], v
   // An event that the run awaits may be there already.
   if (name === 'parkRun') return ((args[1] as Park).awaits ?? []).length > 0
   if (name === 'saveMatches') {
-    const { woken, canceled } = value as MatchResult
-    return woken + canceled.length > 0
+    const { resolved, canceled } = value as MatchResult
+    return resolved + canceled.length > 0
   }
   return !GIVING_NONE_BACK.includes(name)
 }

@@ -133,16 +133,16 @@ export class HookTable extends JoinedTable<HookTables> {
     const same = await this.#sql.findSame.get(id, sameness)
     const hook = readHook({ ...row, answers: (await this.#sql.countAnswers.get(id)) ?? 0 }, holders.length > 0)
     const event = planHookEvent(hook, answer)
-    if (same !== undefined) return this.#tell(answer, { event, seq: same, verdict: 'duplicate', woken: 0 })
+    if (same !== undefined) return this.#tell(answer, { event, seq: same, verdict: 'duplicate', resolved: 0 })
     const state = stateOf(hook, receivedAt)
     if (state === 'answered') return refuse(hook.isAwaited && receivedAt < hook.expiresAt ? 'answered' : 'closed')
     if (state !== 'open') return refuse('closed')
     const seq = await this.parts.ownEvents.tell(event)
     if (seq === null) throw new Error(`event ${event.id} is known, and no answer of hook ${id}`)
     await this.#sql.insertAnswer.run(id, seq, sameness)
-    let woken = 0
-    for (const run of await this.#sql.resolve.all(seq, id)) if (await this.parts.runs.wake(run)) woken += 1
-    return this.#tell(answer, { event, seq, verdict: 'accepted', woken })
+    const waiting = await this.#sql.resolve.all(seq, id)
+    for (const run of waiting) await this.parts.runs.wake(run)
+    return this.#tell(answer, { event, seq, verdict: 'accepted', resolved: waiting.length })
   }
 
   /** Writes the delivery of an answer, and says what became of it. */
@@ -152,13 +152,13 @@ export class HookTable extends JoinedTable<HookTables> {
       event,
       seq,
       verdict,
-      woken,
-    }: { event: HookReceipt['event'] & {}; seq: number } & Pick<HookReceipt, 'verdict' | 'woken'>,
+      resolved,
+    }: { event: HookReceipt['event'] & {}; seq: number } & Pick<HookReceipt, 'verdict' | 'resolved'>,
   ): Promise<HookReceipt> {
     const { id, type, account } = event
     if (delivery !== null)
       await this.#sql.insertDelivery.run(delivery, null, receivedAt, verdict, id, seq, bodyBytes, JSON.stringify(facts))
-    return { verdict, event: { id, type, account }, woken }
+    return { verdict, event: { id, type, account }, resolved }
   }
 }
 
@@ -169,7 +169,7 @@ const REFUSALS = {
 }
 
 function refuse(verdict: HookReceipt['verdict']): HookReceipt {
-  return { verdict, event: null, woken: 0 }
+  return { verdict, event: null, resolved: 0 }
 }
 
 function readHook({ data, isMany, scheme, sealed: _, ...row }: HookRow, isAwaited: boolean): HookRecord {

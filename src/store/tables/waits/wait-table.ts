@@ -228,7 +228,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
   /** Saves the keys of a batch, wakes and cancels the runs for them, and advances the cursors. */
   async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
     const unmoved = await this.parts.cursors.listUnmoved(batch)
-    const result: MatchResult = { woken: 0, canceled: [] }
+    const result: MatchResult = { resolved: 0, canceled: [] }
     let left = MAX_RESOLVED
     let to = batch.to
     for (const { key, found } of await this.#findMatches(batch, unmoved)) {
@@ -281,7 +281,9 @@ export class WaitTable extends JoinedTable<WaitTables> {
         for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {
         await this.#waits.resolve.run(seq, wait.runId, wait.key)
-        if (await this.parts.runs.wake(wait.runId)) result.woken += 1
+        await this.parts.runs.wake(wait.runId)
+        // Also where the run is pending by then: a claim may have skipped its locked row.
+        result.resolved += 1
       }
     }
     return done

@@ -50,8 +50,8 @@ test('runs with a slot move no mark: another process may let in an older one', (
 
 test('writes that bring no run back leave the marks alone', () => {
   const lease = { runId: 'run_1', fence: 1, worker: 'wrk_1' }
-  const woken = { woken: 1, canceled: [] }
-  const canceled = { woken: 0, canceled: [{ run: 'run_1', workflow: 'follow-up', reason: 'by a rule' }] }
+  const resolved = { resolved: 1, canceled: [] }
+  const canceled = { resolved: 0, canceled: [{ run: 'run_1', workflow: 'follow-up', reason: 'by a rule' }] }
   const calls: [Parameters<typeof mayGiveBack>, boolean][] = [
     [['releaseRun', [lease], undefined], true],
     [['saveCheckpoint', [lease], undefined], false],
@@ -60,8 +60,8 @@ test('writes that bring no run back leave the marks alone', () => {
     [['watchRun', [lease], false], true],
     [['parkRun', [lease, { dueAt: NOW, reason: 'sleeps' }], undefined], false],
     [['parkRun', [lease, { dueAt: NOW, reason: 'waits', awaits: ['a'] }], undefined], true],
-    [['saveMatches', [], { woken: 0, canceled: [] }], false],
-    [['saveMatches', [], woken], true],
+    [['saveMatches', [], { resolved: 0, canceled: [] }], false],
+    [['saveMatches', [], resolved], true],
     [['saveMatches', [], canceled], true],
   ]
   for (const [call, expected] of calls) expect(mayGiveBack(...call), call[0]).toBe(expected)

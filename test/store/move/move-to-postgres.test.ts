@@ -175,6 +175,37 @@ test('a target in use is refused, and so is a file that another process has open
   expect((await move(file, makeSchema())).rows).toMatchObject({ event: 8 })
 })
 
+test('texts with the character 0 are the same before and after, so the seals hold', async () => {
+  const store = openTestStore()
+  await queueRun(store, 'evt_1')
+  const { lease } = await claimNext(store)
+  const step = checkpoint('remove', { target: 'storage_a:a\0b' })
+  const asked = { path: '/a\0b', bytes: 3, modifiedAt: null }
+  await beginDelete(store, lease, step, { operation: 'remove a\0b', asked })
+  const error = { name: 'Error', message: 'no a\0b' }
+  await store.saveCheckpoint(lease, { ...step, effect: 'delete', status: 'failed', output: null, error })
+  await store.beginByHand({
+    account: 'north',
+    storage: 'storage_a',
+    target: 'storage_a:a\0b',
+    asked,
+    actor: 'cli:ann',
+    reason: 'a\0b',
+    at: NOW,
+  })
+  await store.sealEffects({ now: NOW, limit: 100 })
+  const before = await store.listEffects({ limit: 10, after: 0 })
+  expect(before).toHaveLength(3)
+  await store.close()
+  const place = makeSchema()
+  await move(join(store.folder, 'upshot.db'), place)
+  const target = await openTarget(place)
+  expect(await target.listEffects({ limit: 10, after: 0 })).toMatchObject(
+    before.map(({ eventSeq: _, ...texts }) => texts),
+  )
+  expect(await verifyLedger(target, { anchors: [] })).toMatchObject({ passed: true, faults: [] })
+})
+
 test('a replay of events that is under way is refused, and one that has not begun goes on', async () => {
   const { file, folder } = await fill()
   const store = openTestStore(folder)

@@ -1,4 +1,5 @@
 import type { Database, Statement as RawStatement } from 'better-sqlite3'
+import { toStorable } from '../../../core/runs/step.ts'
 import { type Connection, nameOf, type Statement, type Values } from '../../connection.ts'
 import { SQLITE } from '../../dialect.ts'
 
@@ -109,11 +110,17 @@ function bindNamed(values: object): object {
 }
 
 function isBound(values: unknown[]): boolean {
-  return values.every((value) => typeof value === 'string' || typeof value === 'number' || value === null)
+  return values.every((value) =>
+    typeof value === 'string' ? !value.includes('\0') : typeof value === 'number' || value === null,
+  )
 }
 
-/** SQLite has no lists and no truth values: a list is JSON. Null stands for what is not given. */
+/**
+ * SQLite has no lists and no truth values: a list is JSON. Null stands for what is not given. Texts
+ * are kept as PostgreSQL keeps them, so that hashes and seals of them hold after a move.
+ */
 function encode(value: unknown): unknown {
+  if (typeof value === 'string') return toStorable(value)
   if (typeof value === 'boolean') return Number(value)
-  return Array.isArray(value) ? JSON.stringify(value) : (value ?? null)
+  return Array.isArray(value) ? JSON.stringify(value.map(encode)) : (value ?? null)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AccessRole } from '../../core/access/role.ts'
 import { MAX_TAGS, parseTag } from '../../core/runs/annotations/tags.ts'
+import { findTextFault } from '../../core/runs/step.ts'
 import { readIso } from '../../core/time.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -158,8 +159,14 @@ export const dataNote = z
 
 export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ id: 'UsualTime' })
 
+/** A reason as both databases keep it, since a person may sign it. */
+export const reasonText = z
+  .string()
+  .max(500)
+  .refine((text) => findTextFault(text) === null, { error: ({ input }) => findTextFault(String(input)) ?? '' })
+
 /** Why somebody acts; the audit log keeps it. A `DELETE` has it in its query. */
-export const reason = z.string().max(500).optional().describe('Kept in the audit log.')
+export const reason = reasonText.optional().describe('Kept in the audit log.')
 
 /** Only says what would be done, or what would be saved. */
 export const isDryRun = z.boolean().default(false).describe('Only says what it would do.')

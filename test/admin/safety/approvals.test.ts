@@ -42,6 +42,27 @@ test('nobody decides under the name of another, so that one person is never coun
   expect(await get(`/approvals/${id}`)).toMatchObject({ status: 'open', votes: [] })
 })
 
+test('a reason that no database keeps as it was signed is refused, since its signature would not fit', async () => {
+  const { get, post, id } = await startHeld()
+  const { hash } = await get(`/approvals/${id}`)
+  for (const [reason, fault] of [
+    ['half of a face: \ud83d', 'half of a character'],
+    ['a\0b', 'the character 0'],
+  ])
+    for (const path of [`/approvals/${id}/approve`, `/approvals/${id}/deny`, '/effects/stop']) {
+      const { status, body } = await post(path, {
+        ...(path.includes('stop') ? { kind: 'all', name: '' } : { hash }),
+        reason,
+      })
+      expect({ path, status, errors: JSON.stringify(body.errors) }).toEqual({
+        path,
+        status: 400,
+        errors: expect.stringContaining(`${fault}`),
+      })
+    }
+  expect(await get(`/approvals/${id}`)).toMatchObject({ status: 'open', votes: [] })
+})
+
 test('a viewer sees that deletes are held, and neither their paths nor a button', async () => {
   const { get, id, makeToken, post } = await startHeld()
   const token = await makeToken('viewer')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
-import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../../route.ts'
+import { defineRoutes, isDryRun, moment, pageOf, paging, reasonText, time } from '../../route.ts'
 
 const PHASES = ['begun', 'ended', 'done', 'decided', 'switched', 'noted'] as const
 
@@ -199,14 +199,14 @@ export const EFFECT_ROUTES = defineRoutes({
     noTool: 'a decision of a person',
     summary: 'Says that the database was restored from a backup, so that the chain accepts older anchors',
     role: 'admin',
-    body: { reason: z.string().min(1).max(500).describe('Every verification shows it.') },
+    body: { reason: reasonText.min(1).describe('Every verification shows it.') },
     answer: z.object({ seal: z.int() }),
     audit: 'effects.restored',
   },
   'POST /effects/stop': {
     id: 'stopEffects',
     summary: 'From its commit on, no delete and no `once` step of the scope begins, in any process',
-    body: { ...scope.shape, reason: z.string().min(1).max(500).describe('Its runs show it.') },
+    body: { ...scope.shape, reason: reasonText.min(1).describe('Its runs show it.') },
     answer: guard,
     audit: 'effects.stop',
   },

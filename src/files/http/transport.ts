@@ -44,6 +44,8 @@ export const nodeTransport: Transport = ({ url, method, headers, signal, body, o
     outgoing.on('error', reject)
     outgoing.on('socket', (socket) => whenConnected(socket, onConnected))
     outgoing.on('response', (incoming) => resolve(toReply(incoming)))
+    // After a reply of 101, Node closes the connection and tells no error.
+    outgoing.on('close', () => reject(new Error('The server closed the connection without a reply.')))
     outgoing.end(body)
   })
 

@@ -31,6 +31,16 @@ test('a server that closes the connection while bytes wait for a slow reader los
   expect(Buffer.concat(parts)).toEqual(content)
 })
 
+test('a server that changes the protocol fails the attempt, and does not leave it without an end', async ({
+  server,
+}) => {
+  server.otherwise((response) => {
+    response.req.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: other\r\n\r\n')
+  })
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  expect(await errorOf(files.get(REF, { retry: { attempts: 1 } }))).toMatchObject({ name: 'ConnectionError' })
+})
+
 test('a given fetch sends the requests', async ({ server }) => {
   server.otherwise(ok(entry('a')))
   const asked: string[] = []

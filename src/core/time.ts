@@ -121,6 +121,62 @@ function waitFor(set: (wake: () => void) => () => void, signal: AbortSignal | un
   })
 }
 
+interface Rounds {
+  /** From the end of a round to the next one, in milliseconds. */
+  everyMs: number
+  /** Until the first one. Default 0: it begins at the start. */
+  firstMs?: number
+}
+
+/** Work that a process repeats in the background until it is stopped. */
+export abstract class Loop {
+  readonly #clock: Clock
+  readonly #rounds: Rounds
+  readonly #stopping = new AbortController()
+  #work: Promise<void> | null = null
+
+  constructor(clock: Clock, rounds: Rounds) {
+    this.#clock = clock
+    this.#rounds = rounds
+  }
+
+  protected get isAtWork(): boolean {
+    return this.#work !== null && !this.signal.aborted
+  }
+
+  /** Aborts at the stop. */
+  protected get signal(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  start(): void {
+    this.#work ??= this.#repeat().catch(() => {})
+  }
+
+  /** Resolves when the round at work has ended; none follows. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#work
+  }
+
+  /** A number that it gives replaces `everyMs` once. */
+  protected abstract round(): Promise<number | undefined>
+
+  /** Hears why a round failed; another follows in any case. Default: none fails. */
+  protected failed(_error: unknown): void {}
+
+  /** Rejects at the stop. */
+  async #repeat(): Promise<void> {
+    const { everyMs, firstMs = 0 } = this.#rounds
+    const { signal } = this
+    if (firstMs > 0) await pause(this.#clock, firstMs, signal)
+    while (!signal.aborted) {
+      const nextMs = await this.round().catch((error: unknown) => void (signal.aborted || this.failed(error)))
+      await pause(this.#clock, nextMs ?? everyMs, signal)
+    }
+  }
+}
+
 type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
 type Part = `${number}${'' | ' '}${Unit}`
 

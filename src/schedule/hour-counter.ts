@@ -4,7 +4,7 @@ import type { Publish } from '../core/notices.ts'
 import { findUsual } from '../core/runs/usual-time.ts'
 import type { CountedHour, DueHour, RunHour } from '../core/store/run-hour.ts'
 import type { Store } from '../core/store/store.ts'
-import { after, type Clock } from '../core/time.ts'
+import { type Clock, Loop } from '../core/time.ts'
 import { followShapes, indexSubjects } from './follow-events.ts'
 
 /** How often it looks for hours that are over, and for those that have changed since. */
@@ -17,45 +17,31 @@ type CounterStore = HourStore & Parameters<typeof indexSubjects>[0] & Parameters
  * Counts each hour once it is over, and again after a run of it has ended later. It also indexes
  * the subjects of new events and follows their shapes. See decisions 48, 61 and 73.
  */
-export class HourCounter {
+export class HourCounter extends Loop {
   readonly #store: CounterStore
   readonly #clock: Clock
   readonly #publish: Publish
-  #cancel = () => {}
-  #counting: Promise<void> = Promise.resolve()
-  #isStopped = false
 
   constructor({ store, clock, publish }: { store: CounterStore; clock: Clock; publish: Publish }) {
+    super(clock, { everyMs: PERIOD_MS })
     this.#store = store
     this.#clock = clock
     this.#publish = publish
   }
 
-  start(): void {
-    this.#counting = this.#run()
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#cancel()
-    await this.#counting
-  }
-
-  async #run(): Promise<void> {
-    const mayGoOn = () => !this.#isStopped
+  protected async round(): Promise<undefined> {
+    const mayGoOn = () => !this.signal.aborted
     await this.#attempt('counting hours', () => countDueHours(this.#store, this.#clock.now(), mayGoOn))
     await this.#attempt('indexing subjects of events', () => indexSubjects(this.#store, mayGoOn))
     await this.#attempt('following shapes of events', () => followShapes(this.#store, this.#publish, mayGoOn))
-    if (this.#isStopped) return
-    this.#cancel = after(this.#clock, PERIOD_MS, () => this.start())
   }
 
   /** Work that fails holds up no other. */
   async #attempt(where: string, work: () => Promise<unknown>): Promise<void> {
     try {
-      if (!this.#isStopped) await work()
+      if (!this.signal.aborted) await work()
     } catch (error) {
-      if (!this.#isStopped) this.#publish({ kind: 'fault', where, error: describeError(error) })
+      if (!this.signal.aborted) this.#publish({ kind: 'fault', where, error: describeError(error) })
     }
   }
 }

@@ -12,7 +12,7 @@ import {
   type Retention,
 } from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
-import { type Clock, pause } from '../core/time.ts'
+import { type Clock, Loop, pause } from '../core/time.ts'
 
 /**
  * Rows of a slice: the minimum, with which it begins, and the maximum. The fewest take SQLite 2 ms.
@@ -121,59 +121,38 @@ interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal' | 'on
  * Prunes a minute after the start, then an hour after each end. A clock that jumps ahead by a year
  * costs a day of history a round, until it is right again.
  */
-export class Pruner {
+export class Pruner extends Loop {
   readonly #parts: PrunerParts
-  readonly #abort = new AbortController()
-  #loop: Promise<void> | null = null
   /** The moment from which the last round counted ages. */
   #from: number
 
   constructor(parts: PrunerParts) {
+    super(parts.clock, { everyMs: EVERY_MS, firstMs: FIRST_AFTER_MS })
     this.#parts = parts
     this.#from = parts.clock.now()
   }
 
-  start(): void {
-    this.#loop ??= this.#run().catch(() => {})
-  }
-
-  /** Resolves when nothing more will be written. */
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    await this.#loop
-  }
-
-  async #run(): Promise<void> {
-    const { clock } = this.#parts
-    const { signal } = this.#abort
-    await pause(clock, FIRST_AFTER_MS, signal)
-    for (;;) {
-      await this.#sweep(signal)
-      await pause(clock, EVERY_MS, signal)
-    }
-  }
-
-  async #sweep(signal: AbortSignal): Promise<void> {
-    const { clock, publish } = this.#parts
+  protected async round(): Promise<undefined> {
+    const { store, clock, publish } = this.#parts
+    const { signal } = this
     const startedAt = clock.now()
     const from = Math.min(startedAt, this.#from + MAX_AGED_MS)
     this.#from = from
-    try {
-      const { store } = this.#parts
-      await forgetSecrets(store, from)
-      while ((await store.pruneSchedules(from - DONE_KEPT_MS, MIN_ROWS)) === MIN_ROWS) signal.throwIfAborted()
-      const { runs, failures, refusals, deliveries, payloads, audit, effects, files } = await pruneStore({
-        ...this.#parts,
-        from,
-        signal,
-      })
-      const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads, audit, effects, files }
-      if (Object.values(removed).some((count) => count > 0)) {
-        publish({ kind: 'store.pruned', ...removed, ms: clock.now() - startedAt })
-      }
-    } catch (error) {
-      if (!signal.aborted) publish({ kind: 'fault', where: 'pruning the store', error: describeError(error) })
+    await forgetSecrets(store, from)
+    while ((await store.pruneSchedules(from - DONE_KEPT_MS, MIN_ROWS)) === MIN_ROWS) signal.throwIfAborted()
+    const { runs, failures, refusals, deliveries, payloads, audit, effects, files } = await pruneStore({
+      ...this.#parts,
+      from,
+      signal,
+    })
+    const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads, audit, effects, files }
+    if (Object.values(removed).some((count) => count > 0)) {
+      publish({ kind: 'store.pruned', ...removed, ms: clock.now() - startedAt })
     }
+  }
+
+  protected override failed(error: unknown): void {
+    this.#parts.publish({ kind: 'fault', where: 'pruning the store', error: describeError(error) })
   }
 }
 

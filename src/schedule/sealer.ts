@@ -3,7 +3,7 @@ import type { Publish } from '../core/notices.ts'
 import { type Anchor, anchorOf } from '../core/safety/ledger/anchor.ts'
 import type { Seal } from '../core/safety/ledger/seal.ts'
 import type { Store } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
+import { type Clock, Loop } from '../core/time.ts'
 
 /** A row is sealed within this time, and can be changed unseen until then. */
 const SEAL_EVERY_MS = 5_000
@@ -25,52 +25,35 @@ interface SealerParts {
 }
 
 /** Seals the effect ledger in the background, and anchors the end of its chain. See decision 58. */
-export class Sealer {
+export class Sealer extends Loop {
   readonly #parts: SealerParts
-  #cancel = () => {}
-  #round: Promise<void> = Promise.resolve()
-  #isStarted = false
-  #isStopped = false
   #anchored: { seal: number; at: number } | null = null
   /** The end of the chain in the last round, which a failover may have lost since. */
   #newest: Anchor | null = null
 
   constructor(parts: SealerParts) {
+    super(parts.clock, { everyMs: SEAL_EVERY_MS })
     this.#parts = parts
   }
 
-  start(): void {
-    this.#isStarted = true
-    this.#round = this.#run()
-  }
-
   /** Seals what is left. Resolves when nothing more will be written. */
-  async stop(): Promise<void> {
-    if (this.#isStopped || !this.#isStarted) return
-    this.#isStopped = true
-    this.#cancel()
-    await this.#round
-    await this.#sealOnce()
+  override async stop(): Promise<void> {
+    const isAtWork = this.isAtWork
+    await super.stop()
+    if (isAtWork) await this.round().catch((error: unknown) => this.failed(error))
   }
 
-  async #run(): Promise<void> {
-    await this.#sealOnce()
-    if (this.#isStopped) return
-    const { clock } = this.#parts
-    this.#cancel = clock.at(clock.now() + SEAL_EVERY_MS, () => this.start())
+  protected async round(): Promise<undefined> {
+    const { store, clock, stopRestored } = this.#parts
+    const { head, hasDecision } = await sealLedger(store, clock)
+    // Behind the seal: a failover between the two would put another end in the place of this one.
+    if (this.#newest) await stopRestored?.(this.#newest)
+    this.#newest = head && anchorOf(head, clock.now())
+    if (head !== null && (hasDecision || this.#isDue(head))) this.#anchor(head)
   }
 
-  async #sealOnce(): Promise<void> {
-    const { store, clock, publish, stopRestored } = this.#parts
-    try {
-      const { head, hasDecision } = await sealLedger(store, clock)
-      // Behind the seal: a failover between the two would put another end in the place of this one.
-      if (this.#newest) await stopRestored?.(this.#newest)
-      this.#newest = head && anchorOf(head, clock.now())
-      if (head !== null && (hasDecision || this.#isDue(head))) this.#anchor(head)
-    } catch (error) {
-      publish({ kind: 'fault', where: 'sealing the effect ledger', error: describeError(error) })
-    }
+  protected override failed(error: unknown): void {
+    this.#parts.publish({ kind: 'fault', where: 'sealing the effect ledger', error: describeError(error) })
   }
 
   #isDue({ number }: Seal): boolean {
@@ -78,7 +61,7 @@ export class Sealer {
     const { seal, at } = this.#anchored
     // The last seals of a process are anchored, too: nobody knows when the next one begins.
     // A clock that was set back since counts, too.
-    return number !== seal && (this.#isStopped || Math.abs(this.#parts.clock.now() - at) >= ANCHOR_EVERY_MS)
+    return number !== seal && (this.signal.aborted || Math.abs(this.#parts.clock.now() - at) >= ANCHOR_EVERY_MS)
   }
 
   #anchor(head: Seal): void {

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
-import { isoTime, ManualClock, parseDuration, parseMoment, systemClock, waitUntil } from '../../src/core/time.ts'
+import { isoTime, Loop, ManualClock, parseDuration, parseMoment, systemClock, waitUntil } from '../../src/core/time.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 
 describe('parseDuration', () => {
@@ -138,3 +139,32 @@ describe('systemClock', () => {
 })
 
 it('isoTime writes a moment as ISO text', () => expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z'))
+
+it('a loop goes on after a failed round, waits as a round says, and a stop lets none follow', async () => {
+  const clock = new ManualClock(0)
+  const rounds: (() => Promise<number | undefined>)[] = [
+    () => Promise.reject(new Error('broken')),
+    async () => 5,
+    async () => undefined,
+  ]
+  const heard: string[] = []
+  class Work extends Loop {
+    protected async round() {
+      heard.push(`round at ${clock.now()}`)
+      return rounds.shift()?.()
+    }
+    protected override failed(error: unknown) {
+      heard.push((error as Error).message)
+    }
+  }
+  const work = new Work(clock, { everyMs: 100, firstMs: 10 })
+  work.start()
+  for (const moment of [9, 10, 109, 110, 114, 115]) {
+    clock.set(moment)
+    await setImmediate()
+  }
+  expect(heard).toEqual(['round at 10', 'broken', 'round at 110', 'round at 115'])
+  await work.stop()
+  work.start()
+  expect([clock.nextAt(), heard.length]).toEqual([null, 4])
+})

@@ -2,7 +2,7 @@ import { describeError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import type { Store } from '../../core/store/store.ts'
-import { after, type Clock } from '../../core/time.ts'
+import { type Clock, Loop } from '../../core/time.ts'
 
 /** How often a worker compares the workflows with the definitions of the workers at work. */
 const LOOK_EVERY_MS = 60_000
@@ -18,41 +18,25 @@ interface Parts {
 }
 
 /** Lets old code decide once no worker has had newer code for a while. See decision 39. */
-export class DefinitionWatch {
+export class DefinitionWatch extends Loop {
   readonly #parts: Parts
   /** Workflows of this version are other than the workers at work define them. */
   #outdated: { version: number | null; since: number } = { version: null, since: 0 }
-  #cancel = () => {}
-  #looking: Promise<void> = Promise.resolve()
-  #isStopped = false
 
   constructor(parts: Parts) {
+    super(parts.clock, { everyMs: LOOK_EVERY_MS, firstMs: LOOK_EVERY_MS })
     this.#parts = parts
   }
 
-  start(): void {
-    if (!this.#isStopped) this.#cancel = after(this.#parts.clock, LOOK_EVERY_MS, () => this.#lookOn())
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#cancel()
-    await this.#looking
-  }
-
-  #lookOn(): void {
-    const { publish } = this.#parts
-    const where = 'reviewing the workflows'
-    this.#looking = this.#look()
-      .catch((error: unknown) => publish({ kind: 'fault', where, error: describeError(error) }))
-      .finally(() => this.start())
-  }
-
-  async #look(): Promise<void> {
+  protected async round(): Promise<undefined> {
     const { store, clock, loaded } = this.#parts
     const now = clock.now()
     const { version, since } = this.#outdated
     const outdated = await store.reviewWorkflows(loaded(), now - since < RETURN_MS ? null : version, now)
     if (outdated !== version) this.#outdated = { version: outdated, since: now }
+  }
+
+  protected override failed(error: unknown): void {
+    this.#parts.publish({ kind: 'fault', where: 'reviewing the workflows', error: describeError(error) })
   }
 }

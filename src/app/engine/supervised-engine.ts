@@ -283,7 +283,7 @@ export class SupervisedEngine implements Engine {
   async #stop(): Promise<void> {
     const stopped = { cause: 'killed', error: { name: 'Error', message: 'The app stops.' } } as const
     this.#stopping.abort()
-    this.#claims.stop()
+    void this.#claims.stop()
     // A restart would wait without end for a thread that a run has blocked in its start.
     if (!this.#isAtWork) await this.#thread.end(stopped)
     await this.#restarting

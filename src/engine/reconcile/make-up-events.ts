@@ -9,7 +9,7 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { FileFinding, FindingState } from '../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES, type FileType } from '../../core/service/sweep/sweep-plan.ts'
 import type { Store } from '../../core/store/store.ts'
-import { type Clock, isoTime } from '../../core/time.ts'
+import { type Clock, isoTime, Loop } from '../../core/time.ts'
 import { type FileMatching, matchFiles, readFile } from './match-files.ts'
 
 /** Events of one look. */
@@ -116,36 +116,21 @@ const PERIOD_MS = 5_000
 type Parts = FileMatching & MakingUp
 
 /** Matches events to files, and makes up lost ones, while storages are compared with events. */
-export class FileWatch {
+export class FileWatch extends Loop {
   readonly #parts: Parts
-  #cancel = () => {}
-  #looking: Promise<void> = Promise.resolve()
-  #isStopped = false
 
   constructor(parts: Parts) {
+    super(parts.clock, { everyMs: PERIOD_MS })
     this.#parts = parts
   }
 
-  start(): void {
-    this.#looking = this.#look()
+  protected async round(): Promise<undefined> {
+    const mayGoOn = () => !this.signal.aborted
+    await matchFiles(this.#parts, mayGoOn)
+    if (mayGoOn()) await makeUpEvents(this.#parts, mayGoOn)
   }
 
-  /** Resolves when nothing more will be written. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#cancel()
-    await this.#looking
-  }
-
-  async #look(): Promise<void> {
-    const { clock, publish } = this.#parts
-    const mayGoOn = () => !this.#isStopped
-    try {
-      await matchFiles(this.#parts, mayGoOn)
-      if (mayGoOn()) await makeUpEvents(this.#parts, mayGoOn)
-    } catch (error) {
-      publish({ kind: 'fault', where: 'comparing files with events', error: describeError(error) })
-    }
-    if (mayGoOn()) this.#cancel = clock.at(clock.now() + PERIOD_MS, () => this.start())
+  protected override failed(error: unknown): void {
+    this.#parts.publish({ kind: 'fault', where: 'comparing files with events', error: describeError(error) })
   }
 }

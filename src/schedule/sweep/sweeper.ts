@@ -6,6 +6,7 @@ import { canKnow, type FindingKey, type FindingState } from '../../core/service/
 import { type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
 import { beginSweep, isDue, isFromAhead, newState } from '../../core/service/sweep/sweep-state.ts'
 import type { KeptSweep, ListedFile } from '../../core/store/sweeps.ts'
+import { Loop } from '../../core/time.ts'
 import { judgeNext, MAX_FOUND } from './judge-next.ts'
 import { claimRequest, noteFailure, publishEnd, type SweepParts, type SweptFiles } from './sweep-parts.ts'
 
@@ -16,41 +17,32 @@ const PERIOD_MS = 10_000
  * Compares storages with events, one request at a time. Of several processes, one sweeps a storage;
  * another goes on where it ended. See decision 77.
  */
-export class Sweeper {
+export class Sweeper extends Loop {
   readonly #parts: SweepParts
   readonly #plans: readonly SweepPlan[]
-  #cancel = () => {}
-  #sweeping: Promise<void> = Promise.resolve()
-  readonly #stopping = new AbortController()
   #decidesAt = 0
 
   constructor(plans: readonly SweepPlan[], parts: SweepParts) {
+    super(parts.clock, { everyMs: PERIOD_MS })
     this.#plans = plans
-    const { signal } = this.#stopping
+    const { signal } = this
     this.#parts = { ...parts, signal, filesOf: (account) => parts.filesOf(account, signal) }
   }
 
-  start(): void {
-    if (this.#plans.length > 0) this.#sweeping = this.#run()
+  override start(): void {
+    if (this.#plans.length > 0) super.start()
   }
 
-  /** Resolves when nothing more is sent or written. */
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    this.#cancel()
-    await this.#sweeping
-  }
-
-  async #run(): Promise<void> {
+  protected async round(): Promise<number | undefined> {
     const { clock } = this.#parts
     let next = await this.#decide()
     for (const plan of this.#plans) {
-      if (this.#stopping.signal.aborted) return
+      if (this.signal.aborted) return undefined
       const where = `sweeping ${plan.storage} of the account ${plan.account}`
       const due = await this.#attempt(where, () => stepSweep(plan, this.#parts))
       next = Math.min(next, due ?? next)
     }
-    if (!this.#stopping.signal.aborted) this.#cancel = clock.at(Math.max(next, clock.now() + 1), () => this.start())
+    return Math.max(next - clock.now(), 1)
   }
 
   /** Reads all that waits for people, and so not at each request. Resolves with its next moment. */
@@ -67,7 +59,7 @@ export class Sweeper {
     try {
       return await work()
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
+      if (!this.signal.aborted) this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
       return null
     }
   }

@@ -4,7 +4,7 @@ import { type AlertItem, noteSending, planMessage } from '../../core/alerts/deci
 import { describeError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
-import { type Clock, waitUntil } from '../../core/time.ts'
+import { type Clock, Loop } from '../../core/time.ts'
 import { deliverMessage } from './deliver-message.ts'
 import { type LookParts, lookFor } from './look.ts'
 import type { PreviewShadows } from './look-at-shadows.ts'
@@ -27,25 +27,19 @@ interface AlertParts extends Omit<LookParts, 'previewShadows'> {
  * Looks for every rule each 10 s, and sends what is due. Several processes may do so side by side:
  * the one that saves a rule's book sends its message. See decision 64.
  */
-export class AlertWatch {
+export class AlertWatch extends Loop {
   readonly #parts: Omit<AlertParts, 'openShadows'> & LookParts
-  readonly #abort = new AbortController()
   readonly #sendings = new Set<Promise<void>>()
-  #loop: Promise<void> | null = null
+  #isTidy = false
 
   constructor({ openShadows, ...parts }: AlertParts) {
-    const { signal } = this.#abort
-    this.#parts = { ...parts, previewShadows: openShadows(signal) }
-  }
-
-  start(): void {
-    this.#loop ??= this.#run().catch(() => {})
+    super(parts.clock, { everyMs: PERIOD_MS })
+    this.#parts = { ...parts, previewShadows: openShadows(this.signal) }
   }
 
   /** Resolves when nothing more is sent or written. */
-  async stop(): Promise<void> {
-    this.#abort.abort()
-    await this.#loop
+  override async stop(): Promise<void> {
+    await super.stop()
     await Promise.all(this.#sendings)
   }
 
@@ -55,15 +49,13 @@ export class AlertWatch {
     await Promise.all(this.#sendings)
   }
 
-  async #run(): Promise<void> {
-    const { clock, plan, store } = this.#parts
-    const { signal } = this.#abort
-    await store.keepAlertBooks(plan.rules.map(({ name }) => name)).catch(this.#fault('tidying the alerts'))
-    while (!signal.aborted) {
-      // A channel that hangs holds up no look of another rule.
-      for (const rule of plan.rules) await this.#lookFor(rule)
-      await waitUntil(clock, clock.now() + PERIOD_MS, signal)
-    }
+  protected async round(): Promise<undefined> {
+    const { plan, store } = this.#parts
+    if (!this.#isTidy)
+      await store.keepAlertBooks(plan.rules.map(({ name }) => name)).catch(this.#fault('tidying the alerts'))
+    this.#isTidy = true
+    // A channel that hangs holds up no look of another rule.
+    for (const rule of plan.rules) await this.#lookFor(rule)
   }
 
   async #lookFor(rule: AlertRule): Promise<void> {
@@ -95,7 +87,7 @@ export class AlertWatch {
   async #send(rule: AlertRule, items: readonly AlertItem[]): Promise<void> {
     const { plan, base, clock, publish } = this.#parts
     const message = writeMessage(rule, items, { base, now: clock.now() })
-    const sendings = await deliverMessage(plan, rule, message, { clock, signal: this.#abort.signal })
+    const sendings = await deliverMessage(plan, rule, message, { clock, signal: this.signal })
     const { summary } = message
     for (const { channel, error } of sendings) {
       publish({ kind: 'alert.sent', rule: rule.name, channel, summary, items: items.length, error })
@@ -117,7 +109,7 @@ export class AlertWatch {
 
   #fault(where: string): (error: unknown) => void {
     return (error) => {
-      if (!this.#abort.signal.aborted) this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
+      if (!this.signal.aborted) this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
     }
   }
 }

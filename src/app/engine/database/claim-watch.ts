@@ -2,7 +2,7 @@ import { type Blockage, observeBeat } from '../../../core/blockage.ts'
 import { describeError } from '../../../core/errors.ts'
 import type { Publish } from '../../../core/notices.ts'
 import type { Store } from '../../../core/store/store.ts'
-import type { Clock } from '../../../core/time.ts'
+import { type Clock, Loop } from '../../../core/time.ts'
 import type { EngineThread } from '../engine-thread.ts'
 
 /** Interval of looks at what an engine claims. */
@@ -23,33 +23,16 @@ interface Watched {
 }
 
 /** Sees an engine that has room and claims nothing, though the same run waits again and again. */
-export class ClaimWatch {
+export class ClaimWatch extends Loop {
   readonly #watched: Watched
   #stall: Blockage | null = null
-  #isStopped = false
-  #cancelLook = () => {}
 
   constructor(watched: Watched) {
+    super(watched.clock, { everyMs: CLAIM_LOOK_MS, firstMs: CLAIM_LOOK_MS })
     this.#watched = watched
   }
 
-  start(): void {
-    const { clock, publish } = this.#watched
-    const report = (error: unknown) =>
-      publish({ kind: 'fault', where: 'looking for runs to claim', error: describeError(error) })
-    const look = () =>
-      void this.#look()
-        .catch(report)
-        .finally(() => this.#isStopped || this.start())
-    this.#cancelLook = clock.at(clock.now() + CLAIM_LOOK_MS, look)
-  }
-
-  stop(): void {
-    this.#isStopped = true
-    this.#cancelLook()
-  }
-
-  async #look(): Promise<void> {
+  protected async round(): Promise<undefined> {
     const { store, clock, slots, stalled } = this.#watched
     const thread = this.#watched.thread()
     const before = this.#stall
@@ -66,5 +49,9 @@ export class ClaimWatch {
       await store.checkWritable(now)
       await stalled(thread, message)
     }
+  }
+
+  protected override failed(error: unknown): void {
+    this.#watched.publish({ kind: 'fault', where: 'looking for runs to claim', error: describeError(error) })
   }
 }

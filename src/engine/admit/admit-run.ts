@@ -147,7 +147,8 @@ async function joinBatch(
   if (run.cause.kind !== 'event') {
     return { kind: 'admitted', ...joined, cause: { account, events: 'event' in cause ? [cause.event] : [] } }
   }
-  const records = await parts.store.listRunEvents(run.lease.runId)
+  // A run that gathered nothing has its own event alone, and that of a plan is in no store.
+  const records = folded === 0 ? [run.cause.event] : await parts.store.listRunEvents(run.lease.runId)
   const missing = folded + 1 - records.length
   if (missing > 0) return parkForPerson(`${missing} of its events are pruned`)
   const facts = await gatherBatchFacts(account, records, parts)

@@ -172,6 +172,15 @@ test('"plan" takes the body of an event from a file, the newest events of a work
   await store.close()
 })
 
+test('"plan" of a workflow that gathers events previews a run of the one event', async () => {
+  const { plan, isUntouched } = await openFiles()
+  const gathers = `({ events }) => events.map(({ data }) => data.folder), batch: { size: 3, wait: '1m' }`
+  const { exit, json } = await plan(gathers, '--json')
+  expect(json.data.end).toMatchObject({ kind: 'completed', output: ['/in'] })
+  expect(exit).toBe(0)
+  await isUntouched()
+})
+
 test('Ctrl-C ends "plan --last" with 130, and no event is planned as one that failed', async () => {
   const { plan, store, sandbox } = await openFiles('/in/a.txt')
   const body = eventBody('evt_2', 'batch.done', { folder: '/in' })

@@ -41,7 +41,10 @@ export function findFullOf(group: readonly CountedAsk[], usedOf: (limit: Limit) 
 }
 
 /** The first limit that has no room for all shares together; null where all have. */
-export function findFullIn(shares: readonly EffectShare[], usedOf: (limit: Limit) => number): Limit | null {
+export function findFullIn(
+  shares: readonly Pick<EffectShare, 'limits' | 'count' | 'bytes'>[],
+  usedOf: (limit: Limit) => number,
+): Limit | null {
   // Effects of one list may be of several storages, each with limits of its own.
   const sums = new Map<string, { limit: Limit; count: number; bytes: number }>()
   for (const { limits, count, bytes } of shares) {

@@ -52,6 +52,8 @@ export interface StubbedEffect {
   /** Reads the present state of its file; null: there is none. Absent without a file. */
   look?: (signal: AbortSignal) => Promise<Asked | null>
   isFolderAllowed: boolean
+  /** Equal for effects that begin together or not at all. */
+  list?: object
   /** True for a step that may begin once only. */
   isOnce: boolean
   /** False for a result that no journal keeps. */

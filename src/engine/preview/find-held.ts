@@ -1,7 +1,7 @@
 import { LEFT_ALONE } from '../../core/runs/step.ts'
+import { findFullIn } from '../../core/safety/effect-group.ts'
 import {
   describeLimit,
-  findFull,
   folderLimit,
   type Guard,
   type Limit,
@@ -46,7 +46,8 @@ interface Asking {
 
 /**
  * The limit without room for each effect in turn; null where it begins by itself. One that is held
- * fills no limit, as one that people approve, nor does a delete that leaves its file.
+ * fills no limit, as one that people approve, nor does a delete that leaves its file. Those of one
+ * list begin together, or are all held.
  */
 export function fillLimits(
   asked: readonly Asking[],
@@ -54,15 +55,21 @@ export function fillLimits(
 ): (Limit | null)[] {
   const used = new Map<string, number>()
   const usedOf = (limit: Limit) => used.get(keyOf(limit)) ?? countBefore(limit)
-  return asked.map(({ effect, limits, bytes }) => {
-    const size = { count: 1, bytes }
-    const full = findFull(limits, size, usedOf)
-    if (full !== null || LEFT_ALONE.includes(effect.outcome ?? '')) return full
-    // Two settings may bound one counter.
-    const filled = new Map(limits.map((limit) => [keyOf(limit), limit]))
-    for (const [key, limit] of filled) used.set(key, usedOf(limit) + measure(limit, size))
-    return null
-  })
+  const fullOf = new Map<Asking, Limit | null>()
+  for (const group of Map.groupBy(asked, (each) => each.effect.list ?? each).values()) {
+    const full = findFullIn(
+      group.map(({ limits, bytes }) => ({ limits, count: 1, bytes })),
+      usedOf,
+    )
+    for (const each of group) {
+      fullOf.set(each, full)
+      if (full !== null || LEFT_ALONE.includes(each.effect.outcome ?? '')) continue
+      // Two settings may bound one counter.
+      const filled = new Map(each.limits.map((limit) => [keyOf(limit), limit]))
+      for (const [key, limit] of filled) used.set(key, usedOf(limit) + measure(limit, { count: 1, bytes: each.bytes }))
+    }
+  }
+  return asked.map((each) => fullOf.get(each) ?? null)
 }
 
 /** The limits of a previewed effect, in the order in which they are checked. */

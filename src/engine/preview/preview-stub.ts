@@ -27,6 +27,8 @@ export class PreviewStub implements StepStub {
   readonly live: LiveReads
   readonly #parts: StubParts
   readonly #turns: Turns
+  /** The first step of each list. */
+  readonly #lists = new WeakMap<object, string>()
   #asked = 0
   /** Step of the effect that the newest outcome comes from, or comes after. */
   #after: string | null = null
@@ -86,9 +88,10 @@ export class PreviewStub implements StepStub {
   adopt(key: string, { effects, others }: Pick<Previewed, 'effects' | 'others'>): void {
     const within = (step: string) => `${key} › ${step}`
     const begun = this.effects.length
-    const adopted = effects.map(({ step, after, begunBefore, ...effect }) => ({
+    const adopted = effects.map(({ step, list, after, begunBefore, ...effect }) => ({
       ...effect,
       step: within(step),
+      list: list && within(list),
       after: after && within(after),
       begunBefore: begunBefore && begun + begunBefore,
     }))
@@ -108,12 +111,20 @@ export class PreviewStub implements StepStub {
       ...noted,
       ...effect,
       operation: stepNameOf(key),
+      list: this.#nameList(about.effect?.list, key),
       outcome: null,
       after: this.#after,
       begunBefore: null,
     }
     this.effects.push(previewed)
     return previewed
+  }
+
+  #nameList(list: object | undefined, key: string): string | null {
+    if (list === undefined) return null
+    const first = this.#lists.get(list) ?? key
+    this.#lists.set(list, first)
+    return first
   }
 
   endLate(step: Checkpoint): Promise<never> {

@@ -104,6 +104,8 @@ export interface PreviewedEffect extends PreviewedStep {
   listed: readonly FolderCount[]
   /** True where a folder may go, with everything in it: that always asks people. */
   isFolderAllowed: boolean
+  /** The first step of a list that begins as a whole or not at all; null: it begins alone. */
+  list: string | null
   /** JSON text: the data of an event, the input of a run, or the question to people. */
   body: string | null
   /** Outcome of a delete, such as `deleted` or `changed`; null for any other effect. */

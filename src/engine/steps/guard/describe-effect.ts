@@ -39,6 +39,7 @@ export function describeEffect(options: Described): StubbedEffect {
     listed: facts?.listedAbove?.(asked?.path ?? null) ?? [],
     ...(facts?.look && { look: facts.look }),
     isFolderAllowed: facts?.isFolderAllowed ?? false,
+    ...(facts?.list && { list: facts.list }),
     isOnce: once,
     isKept: keep,
     ...(dry && { dry }),

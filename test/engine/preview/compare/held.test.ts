@@ -20,6 +20,7 @@ const remove = (id: string, part: Partial<PreviewedEffect> = {}): PreviewedEffec
   listed: [],
   body: null,
   isFolderAllowed: false,
+  list: null,
   outcome: 'deleted',
   after: null,
   begunBefore: null,
@@ -51,6 +52,12 @@ test('two settings that bound one counter count an effect once, in a plan as wel
   const effects = [remove('x', { outcome: 'not_found' }), ...['a', 'b', 'c', 'd', 'e'].map((id) => remove(id))]
   const held = findHeld(effects, { limits: both, own: undefined, source, use: [] })
   expect(held.map(({ step }) => step)).toEqual(['e'])
+})
+
+test('effects of one list are held together, and then fill no limit', () => {
+  const effects = [remove('a'), ...['b', 'c'].map((id) => remove(id, { list: 'b' })), remove('d')]
+  const held = findHeld(effects, { limits, own: undefined, source, use: [] })
+  expect(held.map(({ step }) => step)).toEqual(['b', 'c'])
 })
 
 test('an effect of which no recording tells what held it has none to compare, and fills no limit', () => {

@@ -181,6 +181,19 @@ test('"plan" of a workflow that gathers events previews a run of the one event',
   await isUntouched()
 })
 
+test('"plan" tells of a list that is too large for the guard that all of it would wait', async () => {
+  const { plan, isUntouched } = await openFiles('/in/a.txt', '/in/b.txt')
+  const run = `async ({ files }) => {
+    const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+    await files.deleteAll(items)
+  }, guard: { deletes: { perRun: 1 } }`
+  const { json } = await plan(run, '--json')
+  expect(json.data.held.map(({ step }: { step: string }) => step)).toEqual(
+    json.data.effects.map(({ step }: { step: string }) => step),
+  )
+  await isUntouched()
+})
+
 test('Ctrl-C ends "plan --last" with 130, and no event is planned as one that failed', async () => {
   const { plan, store, sandbox } = await openFiles('/in/a.txt')
   const body = eventBody('evt_2', 'batch.done', { folder: '/in' })

@@ -80,6 +80,30 @@ inBrowser(`a list of four pages rests four times as long as one, and what people
   expect(count('/workflows')).toBeLessThanOrEqual(20 / 5 + 1)
 })
 
+inBrowser(`rows that come do not ask anew for what people set up${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  await login(page)
+  await page.clock.install()
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  const rows = page.getByRole('row', { name: /wait-for-approval/ })
+  await rows.first().waitFor()
+  const before = await rows.count()
+  await page.clock.pauseAt(new Date(Date.now() + 60_000))
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname.replace(/.*v1/, '')))
+  const begun = await page.evaluate<number>('Date.now()')
+  for (let run = 0; run < 10; run++) {
+    await app.store.saveDelivery(madeOf(`above${run}`, 'report.made', ['wait-for-approval']))
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+    await page.clock.runFor(1_100)
+    // The page shows an answer a moment after it came.
+    await expect.poll(() => page.clock.runFor(50).then(() => rows.count())).toBe(before + run + 1)
+  }
+  const seconds = ((await page.evaluate<number>('Date.now()')) - begun) / 1_000
+  // At most every 5 s for the feed, and as often for what is new on the page.
+  expect(asked.filter((path) => path === '/workflows').length).toBeLessThanOrEqual(2 * (seconds / 5 + 1))
+})
+
 inBrowser(`changes that come faster than answers do not keep the page as it was${label}`, async () => {
   const { page, login, app } = await open()
   const [run = ''] = await makeRuns(app, 1)

@@ -1,7 +1,7 @@
 import { type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState } from 'react'
 import { pageKey, readMessages } from './client.ts'
-import { STILL } from './use-api.ts'
+import { SET_UP, SET_UP_MS, STILL } from './use-api.ts'
 
 /** `paused` by the reader, or because a selection stands; `polling` in a browser without locks. */
 type FeedState = 'live' | 'paused' | 'reconnecting' | 'polling'
@@ -17,8 +17,6 @@ const SILENT_MS = 45_000
 const PACE_MS = 500
 /** A question rests so many times as long as its answer took, which a slow database needs. */
 const REST = 4
-/** Set up by people, and asked for by most pages: they need no more than {@link POLL_MS}. */
-const SET_UP = ['GET /session', 'GET /workflows', 'GET /endpoints', 'GET /accounts'] as const
 
 /** Questions that are asked once more when their answer has come and their rest is over. */
 const owed = new Set<Query>()
@@ -54,7 +52,7 @@ async function askInTurn(client: QueryClient, query: Query): Promise<void> {
 }
 
 function restOf({ queryKey: [name], state: { data } }: Query, tookMs: number): number {
-  if (SET_UP.some((each) => each === name)) return POLL_MS
+  if (SET_UP.has(name)) return SET_UP_MS
   const { pages = [] } = (data ?? {}) as { pages?: readonly unknown[] }
   return Math.max(REST * tookMs, PACE_MS * pages.length)
 }

@@ -22,8 +22,19 @@ const STILL_MS = 15_000
 /** Mark of the questions that the live feed leaves alone. */
 export const STILL = { isStill: true }
 
-const optionsOf = ({ isStill = false }: Manner) =>
-  isStill ? { meta: STILL, refetchOnWindowFocus: true, staleTime: STILL_MS } : {}
+/** Set up by people, and asked for by most pages and rows: no more often than {@link SET_UP_MS}. */
+export const SET_UP: ReadonlySet<unknown> = new Set<RouteName>([
+  'GET /session',
+  'GET /workflows',
+  'GET /endpoints',
+  'GET /accounts',
+])
+export const SET_UP_MS = 5_000
+
+function optionsOf(name: RouteName, { isStill = false }: Manner) {
+  if (isStill) return { meta: STILL, refetchOnWindowFocus: true, staleTime: STILL_MS }
+  return SET_UP.has(name) ? { staleTime: SET_UP_MS } : {}
+}
 
 /** Asks once, and again when the live feed says that something changed. */
 export function useApi<Name extends RouteName>(
@@ -35,7 +46,7 @@ export function useApi<Name extends RouteName>(
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
     enabled: isEnabled,
-    ...optionsOf(manner),
+    ...optionsOf(name, manner),
   })
 }
 
@@ -60,7 +71,7 @@ export function useList<Name extends ListName>(
     initialPageParam: null as string | null,
     getNextPageParam: (page) => (page as Page).next,
     placeholderData: keepPreviousData as never,
-    ...optionsOf(manner),
+    ...optionsOf(name, manner),
   }) as never
 }
 

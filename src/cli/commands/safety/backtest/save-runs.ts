@@ -37,17 +37,19 @@ export function saveRuns({ out, project }: Cli, workflow: string, options: Backt
       `${file}: ${cases.length} runs of ${workflow}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`,
       ...(sha256 === null ? [] : [`sha256 ${sha256}`]),
     ])
-    if (counts.leftOut > 0) out.note(describeLeftOut(counts.leftOut))
+    if (counts.leftOut > 0) out.note(`${describeLeftOut(counts.leftOut)} ${KEEP}`)
   })
 }
 
+const KEEP = 'Name words that are no secret with --keep.'
+
 function describeLeftOut(count: number): string {
   const runs = count === 1 ? '1 run is left out: its code decides' : `${count} runs are left out: their code decides`
-  return `${runs} by words that were replaced. Name words that are no secret with --keep.`
+  return `${runs} by words that were replaced.`
 }
 
 function describeEmpty(workflow: string, { leftOut, noBody }: Corpus): UpshotError {
-  if (leftOut > 0) return new UpshotError('conflict', describeLeftOut(leftOut))
+  if (leftOut > 0) return new UpshotError('conflict', describeLeftOut(leftOut), { fix: KEEP })
   const why = noBody > 0 ? ` with a body; ${noBody} have lost theirs by retention` : ''
   return new UpshotError('not_found', `There is no finished run of "${workflow}" since then${why}.`, {
     fix: 'Choose a longer time, such as --since 30d.',

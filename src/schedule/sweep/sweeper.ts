@@ -21,6 +21,7 @@ export class Sweeper extends Loop {
   readonly #parts: SweepParts
   readonly #plans: readonly SweepPlan[]
   #decidesAt = 0
+  #decided: readonly Decided[] = []
 
   constructor(plans: readonly SweepPlan[], parts: SweepParts) {
     super(parts.clock, { everyMs: PERIOD_MS })
@@ -49,8 +50,10 @@ export class Sweeper extends Loop {
   async #decide(): Promise<number> {
     const now = this.#parts.clock.now()
     if (this.#decidesAt <= now || this.#decidesAt > now + PERIOD_MS) {
-      const isRest = await this.#attempt('asking for approvals of made-up events', () => decideHeld(this.#parts))
-      this.#decidesAt = isRest ? now : now + PERIOD_MS
+      const known = this.#decided.length > 0 ? this.#decided : undefined
+      const decide = () => decideHeld(this.#parts, known)
+      this.#decided = (await this.#attempt('asking for approvals of made-up events', decide)) ?? []
+      this.#decidesAt = this.#decided.length > 0 ? now : now + PERIOD_MS
     }
     return this.#decidesAt
   }
@@ -137,18 +140,37 @@ const APPROVALS = 100
 
 const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied: 'denied', expired: 'denied' }
 
-/** Carries out what people decided about events to be made up. True: more is left. */
-export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<boolean> {
-  const held = await store.listFindings({ states: ['held'], limit: MAX_FOUND })
-  if (held.length === 0) return false
-  const states = await readItems({ store, clock }, new Set(held.map(nameOf)))
-  const decided = held.filter((finding) => NEXT[states.get(nameOf(finding)) ?? 'open'] !== undefined)
-  for (const finding of decided.slice(0, FINDINGS)) {
-    const state = states.get(nameOf(finding)) as ItemState
-    const to = NEXT[state] as FindingState
-    await store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${state}` : null)
+/** A held finding that people have decided about, with the state that their word gives it. */
+interface Decided {
+  finding: FindingKey
+  state: ItemState
+  to: FindingState
+}
+
+/**
+ * Carries out what people decided about events to be made up. Resolves with what is left. That goes
+ * into the next call: to read it again takes as long as the whole list.
+ */
+export async function decideHeld(
+  parts: Pick<SweepParts, 'store' | 'clock'>,
+  known?: readonly Decided[],
+): Promise<readonly Decided[]> {
+  const decided = known ?? (await listDecided(parts))
+  for (const { finding, state, to } of decided.slice(0, FINDINGS)) {
+    await parts.store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${state}` : null)
   }
-  return decided.length > FINDINGS
+  return decided.slice(FINDINGS)
+}
+
+async function listDecided({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<Decided[]> {
+  const held = await store.listFindings({ states: ['held'], limit: MAX_FOUND })
+  if (held.length === 0) return []
+  const states = await readItems({ store, clock }, new Set(held.map(nameOf)))
+  return held.flatMap((finding) => {
+    const state = states.get(nameOf(finding)) ?? 'open'
+    const to = NEXT[state]
+    return to === undefined ? [] : [{ finding, state, to }]
+  })
 }
 
 /**

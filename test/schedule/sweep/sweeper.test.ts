@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished } from 'vitest'
 import { deriveEventId } from '../../../src/core/ids.ts'
+import type { Decision } from '../../../src/core/safety/approval.ts'
 import type { SweepPlan } from '../../../src/core/service/sweep/sweep-plan.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { SweepParts } from '../../../src/schedule/sweep/sweep-parts.ts'
@@ -159,24 +160,32 @@ test('many files that are gone at once wait for people, too, where no request is
 
 test('what people approved is made up, however many newer findings wait for them', async () => {
   const world = new SweepWorld(openTestStore(), { repair: 'events' })
-  const { store, plan } = world
-  const now = world.clock.now()
-  const about = { account: plan.account, storage: plan.storage, type: 'file.created', state: 'found' } as const
-  const none = { reason: null, approval: null, event: null, lateEvent: null }
-  const findings = Array.from({ length: 1_010 }, (_, n) => {
-    const file = `fil_${String(n).padStart(5, '0')}`
-    return { ...about, ...none, file, sweep: 1, foundAt: now + n, path: `/${file}`, entry: '{}' }
-  })
-  const held = { why: 'make them up?', needs: 1, now, expiresAt: now + HOUR }
-  const kept = { ...about, state: newState(plan, null), version: 0, forgottenTo: null }
-  await store.saveSweep(kept, { findings, settle: { state: 'held', held } })
-  const [approval] = await store.listApprovals({ limit: 9, now })
-  const word = { verdict: 'approved', actor: 'ann', reason: null, answer: null, signature: null } as const
-  const only = [{ from: 1, to: 2 }]
-  await store.decideApproval({ ...word, approval: approval?.id ?? '', hash: approval?.hash ?? '', only }, now)
+  await holdMany(world, 1_010)
+  await approveOne(world, [{ from: 1, to: 2 }])
   await decideHeld(world.parts)
-  const due = await store.listFindings({ states: ['due'], limit: 9 })
+  const due = await world.store.listFindings({ states: ['due'], limit: 9 })
   expect(due.map(({ file }) => file).toSorted()).toEqual(['fil_00000', 'fil_00001'])
+})
+
+test('a long list that people approved is carried out in parts, and read once for all of them', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  const { store } = world
+  await holdMany(world, 1_010)
+  await approveOne(world, null)
+  let reads = 0
+  const listFindings: typeof store.listFindings = (query) => {
+    if (query.states?.includes('held')) reads += 1
+    return store.listFindings(query)
+  }
+  const sweeper = new Sweeper([world.plan], { ...world.parts, store: { ...store, listFindings } })
+  sweeper.start()
+  const countDue = async () => {
+    await world.clock.advance(1)
+    return (await store.listFindings({ states: ['due'], limit: 2_000 })).length
+  }
+  await expect.poll(countDue).toBe(1_010)
+  await sweeper.stop()
+  expect(reads).toBe(1)
 })
 
 test('what people approved is made up, however many newer approvals wait for them', async () => {
@@ -215,6 +224,29 @@ test('approvals that no held finding needs are not read', async () => {
   await decideHeld({ ...world.parts, store })
   expect(read).toHaveLength(1)
 })
+
+/** Findings that wait for one approval. */
+async function holdMany({ store, plan, clock }: SweepWorld, count: number): Promise<void> {
+  const now = clock.now()
+  const about = { account: plan.account, storage: plan.storage, type: 'file.created', state: 'found' } as const
+  const none = { reason: null, approval: null, event: null, lateEvent: null }
+  const findings = Array.from({ length: count }, (_, n) => {
+    const file = `fil_${String(n).padStart(5, '0')}`
+    return { ...about, ...none, file, sweep: 1, foundAt: now + n, path: `/${file}`, entry: '{}' }
+  })
+  const held = { why: 'make them up?', needs: 1, now, expiresAt: now + HOUR }
+  const kept = { ...about, state: newState(plan, null), version: 0, forgottenTo: null }
+  await store.saveSweep(kept, { findings, settle: { state: 'held', held } })
+}
+
+/** Approves the only list, or a part of it. */
+async function approveOne({ store, clock }: SweepWorld, only: Decision['only']): Promise<void> {
+  const now = clock.now()
+  const [approval] = await store.listApprovals({ limit: 9, now })
+  const word = { verdict: 'approved', actor: 'ann', reason: null, answer: null, signature: null } as const
+  await store.decideApproval({ ...word, approval: approval?.id ?? '', hash: approval?.hash ?? '', only }, now)
+  while ((await store.carryOutDecision(now)) !== null);
+}
 
 /** A finding of each account `a0`, `a1` and so on, which waits for an approval of its own. */
 async function holdOneEach({ store, plan, clock }: SweepWorld, count: number): Promise<void> {

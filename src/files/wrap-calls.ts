@@ -1,5 +1,5 @@
 import type { Caller } from '../core/notices.ts'
-import type { Asked, FileBefore, FileState } from '../core/safety/effect.ts'
+import { type Asked, askedOf, type FileBefore, type FileState, toState } from '../core/safety/effect.ts'
 import { type FolderCount, folderOf, foldersAbove } from '../core/safety/folders.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
@@ -120,7 +120,7 @@ function wrapDeletes(
     const target = fileTarget(file)
     const look = async (signal: AbortSignal) => {
       const found = await (await openClient()).find(file, { signal })
-      return found && toAsked(found)
+      return found && askedOf(found)
     }
     // Read once: code may change the object before the delete begins.
     const expect = toExpected(rest.expect)
@@ -161,7 +161,7 @@ class SeenEntries {
   readonly #hashes = new Map<string, { sha256: string; bytes: number; modifiedAt: string }>()
 
   note(entry: FileEntry): void {
-    this.#byTarget.set(fileTarget(entry), toAsked(entry))
+    this.#byTarget.set(fileTarget(entry), askedOf(entry))
   }
 
   list(entry: FileEntry): void {
@@ -204,7 +204,7 @@ class SeenEntries {
 
   /** An entry as a delete finds it, with its hash where the run has read this very version. */
   before(entry: FileEntry): FileBefore {
-    const state = toAsked(entry)
+    const state = toState(askedOf(entry))
     const known = this.#hashes.get(fileTarget(entry))
     const isSame = known?.bytes === state.bytes && known.modifiedAt === state.modifiedAt
     return { ...state, sha256: isSame ? known.sha256 : null }
@@ -221,10 +221,6 @@ function toExpected(expect: DeleteOptions['expect'] | null): FileState | null {
   if (!expect) return null
   const { path, size, modifiedAt } = expect
   return { path: path ?? null, bytes: size ?? null, modifiedAt: modifiedAt ?? null }
-}
-
-function toAsked({ path, size, modifiedAt }: FileEntry): Asked {
-  return { path, bytes: size, modifiedAt }
 }
 
 /** The conditions of the author and of a person's approval: each has to hold. */

@@ -72,6 +72,22 @@ test('a file that the yes is not for asks the guard as any other', async () => {
   expect(await t.approvals()).toMatchObject([{ kind: 'guard', items: [{ asked: { path: '/in/f3.bak' } }, {}] }])
 })
 
+test('a list says which entry is a folder, and a yes to a question asks for it once more', async () => {
+  const whole = define('whole', { on: 'file.created' }, async ({ step, files }) => {
+    const { items } = await files.snapshot({ service: 'storage_a', path: '/' })
+    const folders = items.filter(({ type }) => type === 'folder')
+    await step.approve('all', { ask: 'All of it?', deletes: folders })
+    for (const folder of folders) await files.delete(folder, { allowFolder: true })
+  })
+  await using t = await testbed({ workflows: [whole] })
+  const asked = { path: '/in', isFolder: true }
+  const approval = await ask(t, 1)
+  expect(approval).toMatchObject({ kind: 'question', items: [{ asked }] })
+  await t.approve(approval)
+  expect(await t.approvals()).toMatchObject([{ kind: 'guard', items: [{ asked }] }])
+  expect(await left(t)).toEqual(['/in/f1.bak'])
+})
+
 test('a no and the end of the time are verdicts, and never a yes', async () => {
   await using t = await testbed({ workflows: [retire] })
   await t.deny(await ask(t), { by: 'ben', reason: 'not yet' })

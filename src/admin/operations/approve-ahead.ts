@@ -144,14 +144,15 @@ function approve<List extends AheadList>(door: AheadDoor<List>, { list, proof }:
   )
 }
 
-/** The same step, target, path and size; the hash of the list binds the rest. */
+/** The same step, target, path, size and type; the hash of the list binds the rest. */
 function findEffect(
   expected: ReadonlySet<AheadEffect>,
   { runId, step, target, asked }: ApprovalItem,
 ): AheadEffect | undefined {
   return [...expected].find((effect) => {
     const isSame = effect.run === runId && effect.step === step && effect.target === target
-    return isSame && effect.path === (asked?.path ?? null) && effect.bytes === (asked?.bytes ?? null)
+    const { path = null, bytes = null, isFolder = false } = asked ?? {}
+    return isSame && effect.path === path && effect.bytes === bytes && effect.isFolder === isFolder
   })
 }
 

@@ -46,6 +46,7 @@ function describeAhead(run: string, effects: readonly PreviewedEffect[], end: Pr
       target,
       path: asked?.path ?? null,
       bytes: asked?.bytes ?? null,
+      isFolder: asked?.isFolder ?? false,
     })),
     end: { kind: end.kind, step: 'step' in end ? end.step : null, reason: whyOf(end) },
   }

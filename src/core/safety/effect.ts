@@ -19,8 +19,21 @@ export interface FileBefore extends FileState {
 
 /** The state in which a run saw the thing that it acts on. */
 export interface Asked extends FileState {
+  /** Of a folder, which goes with everything in it. */
+  isFolder?: true
   /** Content of a write, as its author says. */
   input?: JsonValue
+}
+
+/** An entry of the service. */
+interface Entry extends Omit<FileState, 'bytes'> {
+  size: number | null
+  type: string
+}
+
+/** The state of an entry, as people see it. */
+export function askedOf({ path, size, modifiedAt, type }: Entry): Asked {
+  return { path, bytes: size, modifiedAt, ...(type === 'folder' && { isFolder: true }) }
 }
 
 /** A state, with each part that it does not know taken from another one; null without both. */
@@ -149,8 +162,8 @@ export interface EffectRecord {
 /** Text that is equal only for states that look the same to a person. */
 export function describeAsked(asked: Asked | null): string {
   if (asked === null) return 'null'
-  const { path, bytes, modifiedAt, input = null } = asked
-  return JSON.stringify([path, bytes, modifiedAt, input])
+  const { path, bytes, modifiedAt, isFolder, input = null } = asked
+  return JSON.stringify([path, bytes, modifiedAt, input, ...(isFolder ? ['folder'] : [])])
 }
 
 /** The row of a step whose effect may not begin: it waits, and no attempt has begun. */

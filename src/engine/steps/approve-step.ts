@@ -4,6 +4,7 @@ import { accountOf } from '../../core/runs/claim.ts'
 import { type Checkpoint, type StepName, stepKeys } from '../../core/runs/step.ts'
 import type { Question } from '../../core/runs/wait.ts'
 import { type Approval, QUESTION } from '../../core/safety/approval.ts'
+import { askedOf } from '../../core/safety/effect.ts'
 import { findUnproven } from '../../core/safety/votes/approval-proof.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import { parseDuration } from '../../core/time.ts'
@@ -171,7 +172,7 @@ function readShown(key: string, shown: unknown): JsonValue {
 }
 
 /** The delete of a file, by the key of its step and the state in which people see the file. */
-function describeDelete({ service, id, path, size, modifiedAt }: FileEntry) {
-  const target = `${service}:${id}`
-  return { step: stepKeys()(['files.delete', target]), target, asked: { path, bytes: size, modifiedAt } }
+function describeDelete(file: FileEntry) {
+  const target = `${file.service}:${file.id}`
+  return { step: stepKeys()(['files.delete', target]), target, asked: askedOf(file) }
 }

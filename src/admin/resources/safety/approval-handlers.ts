@@ -132,7 +132,7 @@ function describeApproval(approval: Approval, mustSign: boolean, caller: Pick<Ca
 }
 
 function describeItem({ asked, ...item }: ApprovalItem, caller: Pick<Caller, 'role'>) {
-  const { path = null, bytes = null, modifiedAt = null, input = null } = asked ?? {}
+  const { path = null, bytes = null, modifiedAt = null, isFolder = false, input = null } = asked ?? {}
   const seen = seesPayloads(caller) ? { path, input } : { path: null, input: maskValue(input) }
-  return { ...item, ...seen, bytes, modifiedAt, asked: seesPayloads(caller) ? asked : null }
+  return { ...item, ...seen, bytes, modifiedAt, isFolder, asked: seesPayloads(caller) ? asked : null }
 }

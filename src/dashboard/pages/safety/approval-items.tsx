@@ -48,6 +48,7 @@ export function ApprovalItems({ approval: { kind, status }, items, isPending, le
           The service gave no size or date of some files. Each is deleted if the rest of what you see fits.
         </p>
       )}
+      {shown.some(({ isFolder }) => isFolder) && <p className="small quiet">A folder goes with everything in it.</p>}
       {shown.length < items.length && (
         <p className="small quiet">
           {countOf(items.length - shown.length, nounOf(kind))} of the list no run asks for any more; they are left out
@@ -59,8 +60,8 @@ export function ApprovalItems({ approval: { kind, status }, items, isPending, le
 }
 
 /** True for a file of which a part is not known, so that nothing compares it. */
-function isUnknown({ path, bytes, modifiedAt }: ApprovalItem): boolean {
-  return path !== null && (bytes === null || modifiedAt === null)
+function isUnknown({ path, bytes, modifiedAt, isFolder }: ApprovalItem): boolean {
+  return path !== null && !isFolder && (bytes === null || modifiedAt === null)
 }
 
 /** A file by its path; a write by what its author says it is made of. */
@@ -96,7 +97,7 @@ const COLUMNS: readonly Column<ApprovalItem>[] = [
     title: 'Size',
     width: '84px',
     className: 'number',
-    cell: ({ bytes }) => (bytes === null ? 'unknown' : formatBytes(bytes)),
+    cell: ({ bytes, isFolder }) => (isFolder ? 'folder' : bytes === null ? 'unknown' : formatBytes(bytes)),
   },
   {
     title: 'Changed',

@@ -201,12 +201,12 @@ function Answer({ foreseen: { runs, ahead } }: { foreseen: Foreseen }) {
 function Effects({ list }: { list: readonly Omit<Effect, 'run'>[] }) {
   return (
     <ol className="pairs foreseen">
-      {list.map(({ class: kind, path, target, step, bytes }, index) => (
+      {list.map(({ class: kind, path, target, step, bytes, isFolder }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
         <li key={index}>
           <span className="quiet">{kind}</span>
           <Path text={path ?? target ?? step} />
-          <span className="number quiet">{bytes === null ? '' : formatBytes(bytes)}</span>
+          <span className="number quiet">{isFolder ? 'folder' : bytes === null ? '' : formatBytes(bytes)}</span>
         </li>
       ))}
     </ol>

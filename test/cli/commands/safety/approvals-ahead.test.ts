@@ -186,6 +186,7 @@ test('"approvals show --ahead" names the first 50 effects, and says how many mor
           target: null,
           path: `/in/${index}`,
           bytes: 0,
+          isFolder: false,
         })),
         end: { kind: 'completed' as const, step: null, reason: null },
       },

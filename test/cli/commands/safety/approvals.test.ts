@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { requireHash } from '../../../../src/cli/commands/safety/approvals/decide.ts'
 import type { Approval } from '../../../../src/core/safety/approval.ts'
 import type { Environment } from '../../../../src/project/config/environment.ts'
+import { beginDelete, NONE } from '../../../contract/support/begin-delete.ts'
 import { QUESTION } from '../../../contract/support/waiting-runs.ts'
 import { checkpoint } from '../../../support/fixtures.ts'
 import { openTerminal } from '../../support/fake-terminal.ts'
@@ -78,6 +79,19 @@ test('"approvals show" lists each file with its path and size, and the hash that
   expect(stderr).toContain(`upshot approvals approve ${id} --hash ${last}`)
 })
 
+test('"approvals show" says which entry is a folder, and counts one run as one', async () => {
+  const { store, dataDir, cli, lease, id } = await openHeld()
+  const step = checkpoint('old', { effect: 'delete', target: 'storage_a:old' })
+  const asked = { path: '/old', bytes: null, modifiedAt: '2026-05-01T12:00:00.000Z', isFolder: true } as const
+  await beginDelete(store, lease, step, { limits: NONE, asked, now: Date.now() })
+  const list = (await cli('approvals', 'show', id)).json.data.list
+  expect(list.map(({ isFolder }: { isFolder: boolean }) => isFolder)).toEqual([false, false, false, true])
+  const { stdout } = await runHere(dataDir, ['approvals', 'show', id])
+  expect(stdout).toMatch(/ \/old +folder /)
+  expect(stdout).toContain('A folder goes with everything in it.')
+  expect(stdout).toContain('4 of 4 items of 1 run,')
+})
+
 test('"approvals approve" with the hash of an earlier item approves up to it, and the rest waits on', async () => {
   const { cli, id, hashes, kindsOf } = await openHeld()
   const { exit, json } = await cli('approvals', 'approve', id, '--hash', hashes[1] ?? '', '--reason', 'checked')
@@ -95,7 +109,7 @@ test('"approvals approve --only" approves these numbers and no other', async () 
   const { exit, stdout } = await runHere(dataDir, args)
   expect({ exit, stdout }).toMatchObject({
     exit: 0,
-    stdout: expect.stringMatching(/^Approved 2 items\. The other 1 wait in approval apr_/),
+    stdout: expect.stringMatching(/^Approved 2 items\. The other 1 waits in approval apr_/),
   })
   expect(await kindsOf()).toEqual(['granted', 'held', 'granted'])
 })

@@ -53,6 +53,7 @@ const approvalItem = z
     path: z.string().nullable().describe('Null for a viewer, who sees no payload.'),
     bytes: z.int().nullable(),
     modifiedAt: z.string().nullable().describe('As the run saw it.'),
+    isFolder: z.boolean().describe('True for a folder, which goes with everything in it.'),
     asked: z.unknown().describe('What its hash covers: path, size, date and content; null for a viewer.'),
     input: z.unknown().describe('Content of a write, as its author gives it.'),
     hash: z.string().describe('Covers this item and all before it.'),
@@ -77,6 +78,7 @@ const foreseenEffect = z.strictObject({
   target: z.string().nullable(),
   path: z.string().nullable(),
   bytes: z.int().nullable(),
+  isFolder: z.boolean().default(false).describe('True for a folder, which goes with everything in it.'),
 })
 
 const foreseen = z

@@ -89,7 +89,9 @@ async function lookAhead(
   await confirm(out, {
     will: `approve ${effects.length} more, ${size}${besides}, as its runs ask for them`,
     things: effects.map((effect) =>
-      [effect.class, formatText(nameEffect(effect)), formatBytes(effect.bytes)].filter(Boolean).join('  '),
+      [effect.class, formatText(nameEffect(effect)), effect.isFolder ? 'folder' : formatBytes(effect.bytes)]
+        .filter(Boolean)
+        .join('  '),
     ),
     isWhole: true,
   })
@@ -131,7 +133,7 @@ async function giveWordsAhead(
 function describeResult({ status, granted, moved, next, missing }: AnswerOf<'POST /approvals/:id/approve'>): string {
   if (status === 'open')
     return `Your decision counts. ${missing} more ${missing === 1 ? 'person has' : 'people have'} to agree.`
-  const rest = next === null ? '' : ` The other ${moved} wait in approval ${next}.`
+  const rest = next === null ? '' : ` The other ${moved} ${moved === 1 ? 'waits' : 'wait'} in approval ${next}.`
   if (granted === 0) return 'Approved.'
   return `Approved ${granted} ${granted === 1 ? 'item' : 'items'}.${rest}`
 }

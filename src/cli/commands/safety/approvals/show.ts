@@ -57,8 +57,8 @@ function requireHashed({ id, hash }: Approval, proof: ApprovalProof): void {
 
 /** An item for JSON. */
 function describeItem({ number, runId, step, target, asked, hash, state }: ApprovalItem) {
-  const { path = null, bytes = null, modifiedAt = null, input = null } = asked ?? {}
-  const file = { target, path, bytes, modifiedAt }
+  const { path = null, bytes = null, modifiedAt = null, isFolder = false, input = null } = asked ?? {}
+  const file = { target, path, bytes, modifiedAt, isFolder }
   return { number, ...file, input: input === null ? null : JSON.stringify(input), run: runId, step, hash, state }
 }
 
@@ -74,6 +74,7 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
     ...(items.length > 0 ? formatTable(items, kind === 'repair' ? REPAIR_COLUMNS : COLUMNS, { paint, width }) : []),
     ...(rest > 0 ? [`… and ${rest} more: add --all`] : []),
     ...(kind !== 'repair' && items.some(isUnknown) ? [UNKNOWN] : []),
+    ...(items.some(({ asked }) => asked?.isFolder) ? [FOLDER] : []),
     ...votes.map(
       ({ actor, verdict, at, reason, isSigned }) =>
         `${actor} ${verdict} it at ${formatMoment(at)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
@@ -84,9 +85,16 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
 
 const UNKNOWN = 'The service gave no size or date of some files. Each is deleted if the rest of what you see fits.'
 
+const FOLDER = 'A folder goes with everything in it.'
+
 /** True for a file of which a part is not known, so that nothing compares it. */
 function isUnknown({ asked }: ApprovalItem): boolean {
-  return asked !== null && asked.path !== null && (asked.bytes === null || asked.modifiedAt === null)
+  if (asked === null || asked.path === null || asked.isFolder) return false
+  return asked.bytes === null || asked.modifiedAt === null
+}
+
+function sizeOf({ bytes, isFolder }: { bytes: number | null; isFolder?: boolean }): string | null {
+  return isFolder ? 'folder' : formatBytes(bytes)
 }
 
 /** A file by its path; a write by what its author says it is made of. */
@@ -96,7 +104,7 @@ function nameItem({ asked, target }: ApprovalItem): string | null {
 
 function describeItems({ kind, items, openItems, runs, bytes, account }: Approval): string {
   if (kind === 'repair') return `It makes up ${openItems} of ${items} events, account ${account}`
-  return `${openItems} of ${items} items of ${runs} runs, ${formatBytes(bytes)}, account ${account}`
+  return `${openItems} of ${items} items of ${runs} ${runs === 1 ? 'run' : 'runs'}, ${formatBytes(bytes)}, account ${account}`
 }
 
 /** A repair has no runs: its items are events, by type. */
@@ -122,7 +130,7 @@ function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
 const COLUMNS: Column<ApprovalItem>[] = [
   { title: '#', value: ({ number }) => number, align: 'right' },
   { title: 'PATH', value: nameItem, most: 80 },
-  { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
+  { title: 'SIZE', value: ({ asked }) => sizeOf({ bytes: null, ...asked }), align: 'right' },
   {
     title: 'CHANGED',
     value: ({ asked }) => (asked?.modifiedAt == null ? null : formatMoment(Date.parse(asked.modifiedAt))),
@@ -194,7 +202,7 @@ export function formatAhead({ ahead }: Foreseen, layout: Layout): string[] {
 const EFFECTS: Column<Foreseen['ahead'][number]['list'][number]>[] = [
   { title: 'WHAT', value: ({ class: kind }) => kind.toUpperCase() },
   { title: 'PATH', value: ({ path, target, step }) => path ?? target ?? step, most: 80 },
-  { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
+  { title: 'SIZE', value: sizeOf, align: 'right' },
 ]
 
 function formatKnown(end: Foreseen['ahead'][number]['end']): string {

@@ -5,21 +5,19 @@ import type { PreviewedJob } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { parseJson } from '../../../../core/json.ts'
 import { chainHash } from '../../../../core/safety/approval.ts'
-import type { Asked } from '../../../../core/safety/effect.ts'
 import { isoTime } from '../../../../core/time.ts'
 import { readText } from '../../../input/read-source.ts'
 
 /** Steps of a run that another one invokes are named behind its step. */
 const WITHIN = ' › '
 
-const state = z
-  .object({
-    path: z.string().nullable(),
-    bytes: z.number().nullable(),
-    modifiedAt: z.string().nullable(),
-    input: z.json().optional(),
-  })
-  .transform(({ input, ...file }): Asked => (input === undefined ? file : { ...file, input }))
+const state = z.object({
+  path: z.string().nullable(),
+  bytes: z.number().nullable(),
+  modifiedAt: z.string().nullable(),
+  isFolder: z.literal(true).exactOptional(),
+  input: z.json().exactOptional(),
+})
 
 const planFile = z.object({
   format: z.literal('upshot plan 1'),

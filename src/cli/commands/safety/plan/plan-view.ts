@@ -93,7 +93,11 @@ const EFFECTS: Column<PreviewedEffect>[] = [
   },
   { title: 'STEP', value: ({ step }) => step, most: 60 },
   { title: 'TARGET', value: ({ asked, target }) => asked?.path ?? target, most: 60 },
-  { title: 'SIZE', value: ({ asked }) => (asked?.bytes == null ? null : formatBytes(asked.bytes)), align: 'right' },
+  {
+    title: 'SIZE',
+    value: ({ asked }) => (asked?.isFolder ? 'folder' : formatBytes(asked?.bytes ?? null)),
+    align: 'right',
+  },
   { title: 'RESULT', value: formatResult, most: 60 },
 ]
 

@@ -72,6 +72,6 @@ function requireSame(plan: PlanFile, named: Pick<PlanFile, 'event' | 'account' |
 }
 
 function describeItem({ class: kind, step, target, asked }: PlanFile['effects'][number]): string {
-  const size = asked?.bytes == null ? '' : `  ${formatBytes(asked.bytes)}`
+  const size = asked?.isFolder ? '  folder' : asked?.bytes == null ? '' : `  ${formatBytes(asked.bytes)}`
   return `${kind.toUpperCase()}  ${formatText(asked?.path ?? target ?? step, 100)}${size}`
 }

@@ -28,8 +28,9 @@ export function define(command: Command, { out, project }: Cli): void {
         const said = { verdict: 'denied', hash: approval.hash, only: null, answer: null } as const
         const body = await signWord(operations, approval, { ...said, voter, operator: project.operator })
         const result = await call(operations, 'POST /approvals/:id/deny', { params: { id: approval.id }, body })
+        const woken = result.woken === 1 ? '1 run goes' : `${result.woken} runs go`
         out.result({ approval: approval.id, ...result }, () => [
-          `Denied approval ${approval.id}; ${result.woken === 1 ? '1 run goes' : `${result.woken} runs go`} on without it.`,
+          `Denied approval ${approval.id}; ${woken} on without it.`,
         ])
       }),
     )

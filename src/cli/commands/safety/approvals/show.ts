@@ -104,7 +104,8 @@ function nameItem({ asked, target }: ApprovalItem): string | null {
 
 function describeItems({ kind, items, openItems, runs, bytes, account }: Approval): string {
   if (kind === 'repair') return `It makes up ${openItems} of ${items} events, account ${account}`
-  return `${openItems} of ${items} items of ${runs} ${runs === 1 ? 'run' : 'runs'}, ${formatBytes(bytes)}, account ${account}`
+  const whose = runs === 1 ? '1 run' : `${runs} runs`
+  return `${openItems} of ${items} items of ${whose}, ${formatBytes(bytes)}, account ${account}`
 }
 
 /** A repair has no runs: its items are events, by type. */

@@ -184,11 +184,15 @@ inBrowser(`a repair lists the events that would be made up, and is approved as s
 })
 
 inBrowser(`a question shows the files that a yes lets go, and what is not known of them${label}`, async () => {
-  const { page, login, ask, hear, faults } = await open()
+  const { page, origin, login, ask, app, hear, faults } = await open()
   await login(page)
   await ask()
+  const [run] = await app.store.listRuns({ limit: 1, workflow: 'ask-first' })
+  await page.goto(`${origin}/runs/${run?.id}`)
+  await page.getByText('Target', { exact: true }).waitFor()
+  expect(await inspectNow(page, 'the run that asks')).toEqual([])
   await page.getByRole('link', { name: 'Approvals' }).click()
-  await page.getByRole('link', { name: 'Delete it?' }).click()
+  await page.getByRole('link', { name: /^Delete it/ }).click()
   await page.getByRole('row', { name: /\/old\/asked\.txt.*unknown/ }).waitFor()
   await page.getByText('The service gave no size or date of some files').waitFor()
   await page.getByRole('button', { name: 'Answer…' }).click()

@@ -42,7 +42,7 @@ const retiring = define(
 const asking = define('ask-first', { on: 'report.asked' }, ({ step }) => {
   const file = { service: 'storage_a', id: 'fil_9', type: 'file', mimeType: null, createdAt: null } as const
   const seen = { name: 'asked.txt', path: '/old/asked.txt', size: null, modifiedAt: '2026-01-10T03:12:07Z' }
-  return step.approve('retire', { ask: 'Delete it?', deletes: [{ ...file, ...seen }] })
+  return step.approve('retire', { ask: `Delete it? ${HOSTILE}`, deletes: [{ ...file, ...seen }] })
 })
 
 /** Lets the comparison go on, and end. */

@@ -110,7 +110,7 @@ function Effects({ plan: { effects } }: { plan: Plan }) {
 }
 
 function Target({ of }: { of: string }) {
-  return of.startsWith('run_') ? <Link href={`/runs/${of}`}>{of}</Link> : of
+  return of.startsWith('run_') ? <Link href={`/runs/${of}`}>{of}</Link> : <span>{of}</span>
 }
 
 function About({ step: { kind, effect, attempt, startedAt, finishedAt, dueAt, target, outputBytes } }: { step: Step }) {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { ROUTES } from '../../src/admin/contract/routes.ts'
+import { newId } from '../../src/core/ids.ts'
+import { asOperator } from '../../src/core/store/as-operator.ts'
 import { incoming } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { startConsole } from './support/start-console.ts'
@@ -67,4 +69,23 @@ test('a delivery has the type of its event for everybody, and its subject for al
   }
   expect(await seen('viewer')).toEqual([['file.created', null]])
   expect(await seen('operator')).toEqual([['file.created', expect.stringContaining('/in/a.pdf')]])
+})
+
+test('what others searched for and fetched has its paths and words for all but a viewer', async () => {
+  const { api, logIn, store, clock } = await startConsole()
+  const operator = { actor: 'cli:ada', role: 'admin', from: 'here', reason: null }
+  const shared = { operator, perSecond: null, createdAt: clock.now() }
+  const replayed = { path: '/in/a.pdf', words: ['invoice'], until: clock.now() }
+  const last = newId('opr', clock.now())
+  const writes = asOperator(store, operator, clock)
+  await writes.startBulk({ ...shared, id: newId('opr', clock.now()), kind: 'replay', filter: replayed, routes: [] })
+  await writes.startBulk({ ...shared, id: last, kind: 'cancel', filter: { tags: [['customer', 'acme']] } })
+  const seen = async (role: 'viewer' | 'operator') => {
+    const { cookie, key } = await logIn(role)
+    const read = async (path: string) => (await fetch(`${api}${path}`, { headers: { cookie, 'x-upshot': key } })).text()
+    const texts = [await read('/operations'), await read(`/operations/${last}`), await read('/audit')]
+    return texts.map((text) => ['/in/a.pdf', 'invoice', 'acme'].filter((word) => text.includes(word)))
+  }
+  expect(await seen('operator')).toEqual([['/in/a.pdf', 'invoice', 'acme'], ['acme'], ['/in/a.pdf', 'invoice', 'acme']])
+  expect(await seen('viewer')).toEqual([[], [], []])
 })

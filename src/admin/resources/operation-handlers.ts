@@ -4,6 +4,7 @@ import { planReset } from '../../core/runs/step.ts'
 import type { BulkOperation, BulkPlan, BulkRefusal } from '../../core/safety/bulk.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime, momentOf, waitUntil } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
 import type { OPERATION_ROUTES } from '../contract/resources/operations.ts'
 import { MAX_FIRST, readTargets, type Target, type TargetPart } from '../operations/bulk-runner.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
@@ -12,26 +13,27 @@ import { decodePosition, wholePage } from '../queries/read-page.ts'
 import { given } from '../queries/read-query.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
 import { requireOperation } from '../queries/require-row.ts'
+import { describeAsked } from '../views/run-view.ts'
 import type { ResourceParts } from './parts.ts'
 
 export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof OPERATION_ROUTES> {
   const { store } = parts
   return {
-    async 'GET /operations'({ query: { limit, after } }) {
+    async 'GET /operations'({ query: { limit, after }, caller }) {
       const operations = await store.listBulks({ ...given({ before: decodePosition(after, /^opr_\w+$/) }), limit })
       return wholePage(operations, {
         limit,
-        items: operations.map(describeOperation),
+        items: operations.map((each) => describeOperation(each, caller)),
         momentOf: ({ createdAt }) => createdAt,
       })
     },
-    async 'GET /operations/:id'({ params }) {
+    async 'GET /operations/:id'({ params, caller }) {
       const operation = await requireOperation(store, params.id)
-      return { operation: describeOperation(operation), refusals: await store.listBulkRefusals(operation.id) }
+      return { operation: describeOperation(operation, caller), refusals: await store.listBulkRefusals(operation.id) }
     },
-    async 'GET /operations/:id/progress'({ params, signal }) {
+    async 'GET /operations/:id/progress'({ params, caller, signal }) {
       const { id } = await requireOperation(store, params.id)
-      return followOperation(parts, id, signal)
+      return followOperation(parts, id, { caller, signal })
     },
     async 'POST /operations'(call) {
       const { body, operator, now } = call
@@ -50,12 +52,12 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
       const plan = { id, kind, filter: frozen, operator, perSecond, createdAt: now }
       return startOperation(parts, plan, call)
     },
-    async 'POST /operations/:id/abort'({ params, writes, now }) {
+    async 'POST /operations/:id/abort'({ params, caller, writes, now }) {
       const { id, status } = await requireOperation(store, params.id)
       if (!(await writes.abortBulk(id, now))) {
         throw new UpshotError('conflict', `Operation ${id} is ${status} already.`)
       }
-      return describeOperation(await requireOperation(store, id))
+      return describeOperation(await requireOperation(store, id), caller)
     },
   }
 }
@@ -66,14 +68,18 @@ const LOOK_MS = 100
 const SILENT_MS = 15_000
 
 /** The operation now, after each change, and at its end. */
-async function* followOperation({ store, clock }: ResourceParts, id: string, signal: AbortSignal) {
+async function* followOperation(
+  { store, clock }: ResourceParts,
+  id: string,
+  { caller, signal }: Pick<Call<'GET /operations'>, 'caller' | 'signal'>,
+) {
   for (let told = { state: '', at: 0 }; !signal.aborted; ) {
     const operation = await requireOperation(store, id)
     const { status, done, refused, count } = operation
     const state = JSON.stringify([status, done, refused, count.total])
     const now = clock.now()
     if (state !== told.state || now - told.at >= SILENT_MS) {
-      yield describeOperation(operation)
+      yield describeOperation(operation, caller)
       told = { state, at: now }
     }
     if (operation.endedAt !== null) return
@@ -90,15 +96,16 @@ export async function startOperation(
   if (!body.isDryRun) {
     await writes.startBulk(plan)
     runner.wake()
-    return describeOperation(await requireOperation(store, plan.id))
+    return describeOperation(await requireOperation(store, plan.id), work.caller)
   }
   const { examples, refusals, total, runs, ...counts } = await foreseeOperation(store, plan, work)
   const count = { total, runs, first: examples.slice(0, MAX_FIRST).map(({ target }) => target) }
   const state = { status: 'done', cursor: null, done: 0, refused: 0, endedAt: plan.createdAt, count } as const
-  return { ...describeOperation({ ...plan, ...state }), ...counts, isDryRun: true, foreseen: { examples, refusals } }
+  const told = describeOperation({ ...plan, ...state }, work.caller)
+  return { ...told, ...counts, isDryRun: true, foreseen: { examples, refusals } }
 }
 
-function describeOperation(operation: BulkOperation) {
+function describeOperation(operation: BulkOperation, caller: Pick<Caller, 'role'>) {
   const { id, kind, status, filter, operator, perSecond, count, done, refused } = operation
   const routes = kind === 'replay' ? operation.routes : []
   return {
@@ -114,7 +121,7 @@ function describeOperation(operation: BulkOperation) {
     writes: 0,
     deletes: 0,
     foreseen: null,
-    filter: { ...filter },
+    filter: describeAsked(filter, caller),
     by: operator.actor,
     reason: operator.reason,
     createdAt: isoTime(operation.createdAt),

@@ -3,6 +3,7 @@ import { includesRole } from '../../core/access/role.ts'
 import { answerStatus, type DeliveryRecord } from '../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import { maskTokens, mayHaveHooks } from '../../core/incoming/hook.ts'
+import { isPlainObject } from '../../core/json.ts'
 import { type Progress, shareOf, timeLeft } from '../../core/runs/annotations/progress.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
 import { type Checkpoint, ROW_OUTPUT_BYTES, type StepFailure } from '../../core/runs/step.ts'
@@ -148,6 +149,19 @@ export function maskValue(value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([name, content]) => [name, maskValue(content)]))
   }
   return value === null ? null : `‹${typeof value}›`
+}
+
+/** What filters and audit rows name of payloads. */
+const OF_PAYLOADS = ['path', 'subject', 'words', 'tags', 'one', 'other']
+
+/** What somebody asked for, without paths, words and values of tags where the caller is a viewer. */
+export function describeAsked(asked: object, caller: Pick<Caller, 'role'>): Record<string, unknown> {
+  if (seesPayloads(caller)) return { ...asked }
+  const read = ([name, value]: [string, unknown]): [string, unknown] => {
+    if (OF_PAYLOADS.includes(name)) return [name, maskValue(value)]
+    return [name, isPlainObject(value) ? describeAsked(value, caller) : value]
+  }
+  return Object.fromEntries(Object.entries(asked).map(read))
 }
 
 /** An answer in which no URL of a hook can be used, wherever an author's value holds one. */

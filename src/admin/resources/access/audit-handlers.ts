@@ -6,6 +6,7 @@ import { findEventId } from '../../queries/find-event.ts'
 import { decodePosition, wholePage } from '../../queries/read-page.ts'
 import { given, readMoment } from '../../queries/read-query.ts'
 import { findRun, requireApproval } from '../../queries/require-row.ts'
+import { describeAsked } from '../../views/run-view.ts'
 import type { ResourceParts } from '../parts.ts'
 
 /** The audit log. */
@@ -14,7 +15,7 @@ export function auditHandlers({
   openLists,
 }: Pick<ResourceParts, 'store' | 'openLists'>): Handlers<keyof typeof AUDIT_ROUTES> {
   return {
-    async 'GET /audit'({ query, now }) {
+    async 'GET /audit'({ query, caller, now }) {
       const { limit, after, since, until, actor, action, target } = query
       const moments = { since: readMoment(since, now), until: readMoment(until, now) }
       const filter = given({
@@ -27,7 +28,7 @@ export function auditHandlers({
       const actions = await (await openLists()).listActions({ ...filter, limit })
       return wholePage(actions, {
         limit,
-        items: actions.map(withIsoTimes),
+        items: actions.map((each) => ({ ...withIsoTimes(each), parameters: describeAsked(each.parameters, caller) })),
         momentOf: ({ at }) => at,
       })
     },

@@ -151,10 +151,10 @@ export function maskValue(value: unknown): unknown {
   return value === null ? null : `‹${typeof value}›`
 }
 
-/** What filters and audit rows name of payloads. */
+/** Names in filters and audit rows whose values may come from payloads. */
 const OF_PAYLOADS = ['path', 'subject', 'words', 'tags', 'one', 'other']
 
-/** What somebody asked for, without paths, words and values of tags where the caller is a viewer. */
+/** The request of somebody; a viewer sees no path, word or tag of it. */
 export function describeAsked(asked: object, caller: Pick<Caller, 'role'>): Record<string, unknown> {
   if (seesPayloads(caller)) return { ...asked }
   const read = ([name, value]: [string, unknown]): [string, unknown] => {

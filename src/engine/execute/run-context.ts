@@ -10,7 +10,7 @@ import { formatUuid } from '../../core/ids.ts'
 import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/annotations/progress.ts'
 import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/annotations/tags.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import { completeState, type FileBefore } from '../../core/safety/effect.ts'
+import type { FileBefore } from '../../core/safety/effect.ts'
 import type { CallAttempt, DeletePermit, FileCall, FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
@@ -81,8 +81,7 @@ const fileStep = <T>(
   }
   const prepared = (key: string): DeletePermit | undefined => {
     if (permit === undefined) return undefined
-    const required = completeState(permit.expect, facts?.expect ?? null)
-    return { ...permit, beforeSend: () => prepareDelete(pass, { key, target, required, before }) }
+    return { ...permit, beforeSend: () => prepareDelete(pass, { key, target, before }) }
   }
   const options = {
     effect,

@@ -214,19 +214,14 @@ const ASK_AGAIN_MS = 50
 export class StoppedLate extends RetryAt {}
 
 /**
- * Prepares the request of a delete. Throws where a stop has come since its permit, such as while it
- * waited. A later attempt deletes the file only as this one found it, or as `required` says.
+ * Prepares the request of a delete. Throws where the run has ended or was taken over, or a stop has
+ * come, since its permit. A later attempt deletes the file only as this one found it.
  */
 export async function prepareDelete(
   pass: Pass,
-  {
-    key,
-    target,
-    required,
-    before,
-  }: { key: string; target: string; required: FileState | null; before: FileBefore | null },
+  { key, target, before }: { key: string; target: string; before: FileBefore | null },
 ): Promise<void> {
-  if (before !== null && !isWhole(required)) await pass.journal.noteSeen(key, before)
+  if (before !== null) await pass.journal.noteSeen(key, before)
   // Last, as the note is a commit: seconds where the database fails over.
   await refuseStopped(pass, target)
 }

@@ -76,6 +76,28 @@ test('a stop that comes while the store notes how the delete found its file hold
   expect(sent).toEqual([])
 })
 
+test('a run that ends between the look of a delete and its request sends none, also by a whole condition', async ({
+  engine,
+}) => {
+  const sent: string[] = []
+  const found = { ...(entry('a') as FileEntry), modifiedAt: '2026-06-01T00:00:00Z' }
+  const remove = define('remove', { on: 'file.created' }, ({ files }) => files.delete(found, { expect: found }))
+  const client = filesOf({
+    delete: async ({ id }: { id: string }, { beforeSend, onSeen }: HookedOptions) => {
+      onSeen(found)
+      // Another process cancels it, while this one may be frozen.
+      const [run] = await engine.store.listRuns({ limit: 1 })
+      await engine.store.cancelRun(run?.id ?? '', 'the wrong folder', engine.clock.now())
+      await beforeSend()
+      sent.push(id)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([remove], { filesFor: client })
+  expect(await engine.run('remove')).toMatchObject({ status: 'canceled' })
+  expect(sent).toEqual([])
+})
+
 test('the ledger says how a delete found its file, also where its condition names all of it', async ({ engine }) => {
   const found = { ...(entry('a') as FileEntry), modifiedAt: '2026-06-01T00:00:00Z' }
   const remove = define('remove', { on: 'file.created' }, ({ files }) => files.delete(found, { expect: found }))

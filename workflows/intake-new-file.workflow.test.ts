@@ -152,7 +152,7 @@ test('a forbidden file is deleted once and recorded the same wherever the app cr
     expect(await stored(t)).toEqual([])
     expect((await t.sandbox()).events.list({ type: 'file.deleted' })).toHaveLength(1)
   })
-  expect(writes).toBe(6)
+  expect(writes).toBe(7)
 })
 
 test('the name of an intake record is safe for any event id', async () => {

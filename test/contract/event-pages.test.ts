@@ -26,4 +26,16 @@ describeStores((test) => {
       code: 'invalid_request',
     })
   })
+
+  test('a position that another database gave is the fault of who asks, if it is none of this one', async ({
+    store,
+  }) => {
+    for (const place of ['1', '1.2', '9999999999999999.9999999999999999.1', '1795939761687.0.3']) {
+      const code = await store.searchEvents({}, { rows: 10, limit: 10, after: place }).then(
+        () => 'found',
+        (error) => error.code,
+      )
+      expect(code, place).toBeOneOf(['found', 'invalid_request'])
+    }
+  })
 })

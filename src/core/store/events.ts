@@ -6,12 +6,12 @@ export function markEvent({ receivedAt, stream, seq }: Pick<EventRecord, 'receiv
   return `${receivedAt}.${stream}.${seq}`
 }
 
-/** The event of a mark. Throws `invalid_config` for any other text. */
+/** The event of a mark. Throws `invalid_request` for any other text. */
 export function readEventMark(mark: string): Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'> {
   const [receivedAt, stream, seq] = mark.split('.').map(Number)
   if (Number.isSafeInteger(receivedAt) && Number.isSafeInteger(stream) && Number.isSafeInteger(seq))
     return { receivedAt, stream, seq } as Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'>
-  throw new UpshotError('invalid_config', `"${mark}" is not a position in a list of events.`)
+  throw new UpshotError('invalid_request', `"${mark}" is not a position in a list of events.`)
 }
 
 /** Subjects of events as hashes, on their way into the index of a store. */

@@ -81,6 +81,32 @@ describeStores((test, open) => {
     expect(await store.hasNewerFolded(newer.lease.runId)).toBe(false)
   })
 
+  test('a batch that began while the clock was ahead starts soon after the next event of a right clock', async ({
+    store,
+  }) => {
+    const ahead = NOW + 86_400_000
+    const leader = await arrive(store, 'evt_1', ahead)
+    await askAdmission(store, leader, { fold: batch }, ahead)
+    await askAdmission(store, await arrive(store, 'evt_2'), { fold: batch })
+    expect(await store.findRun(leader.lease.runId)).toMatchObject({
+      dueAt: NOW + 100,
+      reason: `batch: 2 of 3, until ${isoTime(NOW + 100)}`,
+    })
+    const due = await claimNext(store, NOW + 100)
+    expect(await askAdmission(store, due, { fold: batch }, NOW + 100)).toMatchObject({ kind: 'admitted', folded: 1 })
+  })
+
+  test('a debounce that began while the clock was ahead keeps to its `max` from the next event on', async ({
+    store,
+  }) => {
+    const ahead = NOW + 86_400_000
+    await askAdmission(store, await arrive(store, 'evt_1', ahead), { fold: debounce }, ahead)
+    const fold = { ...debounce, maxMs: 150 }
+    await askAdmission(store, await arrive(store, 'evt_2'), { fold })
+    const newest = await arrive(store, 'evt_3', NOW + 90)
+    expect(await askAdmission(store, newest, { fold }, NOW + 90)).toMatchObject({ kind: 'queued', dueAt: NOW + 150 })
+  })
+
   test('a run folded into a folded run still brings all its events', async ({ store }) => {
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { fold: debounce })

@@ -99,9 +99,16 @@ export function describeGathering(fold: Fold, { gathered, dueAt }: { gathered: n
   return `${fold.kind}: ${progress}, until ${isoTime(dueAt)}`
 }
 
-/** When runs that were first folded at `since` start, after another event at `now`. */
-export function computeDue(fold: Fold, { since, now }: { since: number; now: number }): number {
-  return fold.kind === 'batch' ? since + fold.waitMs : Math.min(now + fold.waitMs, since + fold.maxMs)
+/**
+ * When runs that were first folded at `since` start, after another event at `now`. `dueAt`: when a
+ * batch starts so far. A clock that was ahead at `since` holds up no event that comes later.
+ */
+export function computeDue(
+  fold: Fold,
+  { since, now, dueAt = Infinity }: { since: number; now: number; dueAt?: number },
+): number {
+  const from = Math.min(since, now)
+  return fold.kind === 'batch' ? Math.min(from + fold.waitMs, dueAt) : Math.min(now + fold.waitMs, from + fold.maxMs)
 }
 
 const UNITS = [

@@ -240,7 +240,7 @@ export class Admission extends JoinedTable<{
     await this.parts.runs.endAny(open.runId, ending, now)
     await this.parts.waits.runEnded(open.runId, now)
     return await this.#openGathering(run, fold, {
-      since: open.since,
+      since: Math.min(open.since, now),
       folded: open.folded + 1,
       firstRun: isMoved ? firstRun : open.runId,
       wakeAt,
@@ -286,7 +286,7 @@ export class Admission extends JoinedTable<{
       await this.parts.gates.moveOn(open.runId, open.wakeAt)
       return verdict
     }
-    const dueAt = computeDue(fold, { since: open.since, now })
+    const dueAt = computeDue(fold, { ...open, now })
     if (dueAt !== open.dueAt) await this.#gatherings.postpone.run(dueAt, run.workflow, fold.key)
     await this.#runs.updateInLine.run({ id: open.runId, ...describe(fold, { ...open, dueAt, folded }) })
     return verdict

@@ -39,6 +39,15 @@ test('trigger --duplicate sends each event twice, with data from a file', async 
   ])
 })
 
+test('trigger --dry-run says what it would send, and sends nothing', async () => {
+  const { dataDir } = await startTestApp()
+  const dry = ['trigger', 'order.placed', '--set', 'data.order=7', '--duplicate', '--dry-run']
+  const { exit, stdout, stderr } = await runHere(dataDir, dry)
+  expect([exit, stdout]).toEqual([0, 'This would send 1 event of type order.placed, each twice.\n'])
+  expect(stderr).toContain('"order":7')
+  expect((await runHere(dataDir, ['events', 'list', '--type', 'order.placed', '--json'])).json.data).toEqual([])
+})
+
 test('trigger of an event that starts nothing says that runs may still wait for it', async () => {
   const { dataDir } = await startTestApp()
   const { exit, stderr } = await runHere(dataDir, ['trigger', 'order.stopped'])

@@ -10,6 +10,7 @@ import type { Cli } from '../../command.ts'
 import { commandClock } from '../../command-clock.ts'
 import { readBytes, readSecret, readStdinBytes } from '../../input/read-source.ts'
 import { addSecretOptions, parseHeader, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
+import { isDryRun } from '../../operate/act-command.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -36,6 +37,7 @@ export function define(command: Command, { out }: Cli): void {
     const now = commandClock.now()
     const body = await readBody(file, now)
     const headers = signBody(withHeader(scheme, header), secret, { id: findId(body) ?? newId('evt', now), body }, now)
+    if (await isDryRun(out, { will: `post ${body.length} signed bytes to ${url.href}` })) return
     const { status, verdict, text } = await deliver(url.href, { body, headers, signal: onInterrupt() })
     const data = { url: url.href, status, verdict, sentBytes: body.length, headers: Object.keys(headers), answer: text }
     out.result(data, () => [

@@ -14,6 +14,7 @@ import { countUpTo, gather } from '../../input/parse-option.ts'
 import { readStdin, readText } from '../../input/read-source.ts'
 import { call } from '../../open/operations.ts'
 import { ANSWER_WITHIN_MS, findRunningApp, type RunningApp } from '../../open/running-app.ts'
+import { isDryRun } from '../../operate/act-command.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -34,6 +35,8 @@ export function define(command: Command, { out, project }: Cli): void {
         const { local } = operations
         const app = local && given === null ? await findRunningApp(local.config) : null
         const data = given ?? (app && (await findRecentData(type, app)))
+        const first = makeEvent(type, data, set)
+        if (await isDryRun(out, describeSending(first, { count, duplicate }))) return
         const signal = onInterrupt()
         const sent: Sent[] = []
         for (let number = 0; number < count; number++) {
@@ -48,6 +51,11 @@ export function define(command: Command, { out, project }: Cli): void {
         out.note(adviseNext(sent))
       })
     })
+}
+
+function describeSending({ type, data }: ServiceEvent, { count, duplicate }: { count: number; duplicate: boolean }) {
+  const events = `${count} ${count === 1 ? 'event' : 'events'} of type ${type}`
+  return { will: `send ${events}${duplicate ? ', each twice' : ''}`, things: [JSON.stringify(data)] }
 }
 
 function makeEvent(type: string, data: Record<string, unknown> | null, assignments: readonly string[]): ServiceEvent {

@@ -32,6 +32,15 @@ test('endpoints send signs the bytes of a file, posts them to any URL, and print
   expect(gone).toMatchObject({ exit: 6, json: { error: { code: 'not_running' } } })
 })
 
+test('endpoints send --dry-run posts nothing', async () => {
+  let posts = 0
+  const url = await listen(createServer((_request, response) => response.end(String(++posts))))
+  const args = ['endpoints', 'send', `${url}/any`, '--secret-env', 'KEY', '--dry-run']
+  const { exit, stdout } = await runHere(tempFolder(), args, { env: { KEY: 'x'.repeat(24) } })
+  expect([exit, posts]).toEqual([0, 0])
+  expect(stdout).toMatch(/^This would post \d+ signed bytes to http:/)
+})
+
 test('endpoints send follows no redirect of a foreign server, and prints its answer safely', async () => {
   const seen: { headers: NodeJS.Dict<string | string[]>; body: string }[] = []
   const server = createServer(async (request, response) => {

@@ -104,6 +104,7 @@ async function copyAll(
     const rows: Record<string, number> = {}
     for (const table of targets) rows[table.name] = await copyTable(source, client, { table, onRows })
     await goOnCounting(source, client)
+    await openCursors(client, now)
     // The first questions come before the server looks at the rows by itself.
     await client.query(`ANALYZE ${targets.map(({ name }) => quoteName(name)).join(', ')}`)
     await client.query('COMMIT')
@@ -156,6 +157,20 @@ async function goOnCounting(source: Database, client: pg.Client): Promise<void> 
     const sequence = `pg_get_serial_sequence('${table}', '${column}')`
     await client.query(`SELECT setval(${sequence}, max(${column})) FROM ${table} HAVING max(${column}) > 0`)
   }
+}
+
+/**
+ * Has events matched for the waits that are open, which no process looks at without a cursor. Each
+ * process opens one of its own version beside it.
+ */
+async function openCursors(client: pg.Client, now: number): Promise<void> {
+  await client.query('TRUNCATE match_cursor')
+  await client.query(
+    `INSERT INTO match_cursor (stream, type, name, version, floor_seq, position_seq, used_at)
+     SELECT stream, type, name, 'moved', min(since_seq), min(since_seq), $1 FROM wait
+     WHERE type IS NOT NULL AND is_resolved = 0 GROUP BY stream, type, name`,
+    [now],
+  )
 }
 
 /** Rows to copy; each event and each run is two or three of them. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { hashBody, identify, STREAMS, streamOf } from '../postgres/incoming/event-table.ts'
 
-/** Tables of PostgreSQL that a move leaves out; the processes fill them again. */
+/** Tables of PostgreSQL that a move does not copy; it or the processes fill them again. */
 export const LEFT_OUT = [
   'schema_version',
   'move',

@@ -8,6 +8,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../src/core/store/store.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { EventMatcher } from '../../../src/engine/event-matcher.ts'
 import { type MoveReport, moveToPostgres } from '../../../src/store/move/move-to-postgres.ts'
 import { LEFT_OUT } from '../../../src/store/move/table-selects.ts'
 import { openPostgresStore, withSession } from '../../../src/store/postgres/open-postgres-store.ts'
@@ -15,7 +17,7 @@ import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgr
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
-import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { checkpoint, eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
 import { mountSmallDisk } from '../../support/small-disk.ts'
 import { openTestStore, testVaultKey } from '../../support/test-store.ts'
@@ -125,22 +127,31 @@ test('an event that comes after the move ends a wait from before it', async () =
   const place = makeSchema()
   await move(file, place)
   const store = await openTarget(place)
-  await store.openMatchCursor({ type: 'file.moved', name: 'file', version: '1' }, NOW)
-  await store.saveDelivery(incoming('evt_moved', { account: 'north', workflows: [] }))
-  const { cursors } = await store.listMatchCursors()
-  const open = cursors.filter(({ isOpen }) => isOpen)
-  expect(open).toHaveLength(1)
-  const [cursor] = open
-  const upTo = Number.MAX_SAFE_INTEGER
-  const found = await store.listEventsAfter({
-    stream: cursor?.stream ?? 0,
-    after: cursor?.position ?? 0,
-    upTo,
-    types: null,
+  let read = 0
+  const reader = () => () => {
+    read += 1
+    return 'fil_1'
+  }
+  // No run begins a wait after the move, so nothing else asks for the events.
+  const matcher = new EventMatcher({
+    store,
+    clock: new ManualClock(NOW),
+    publish: () => {},
+    keys: { version: () => '1', reader },
+    woken: () => {},
+    matched: () => {},
+    canceled: () => {},
   })
-  // Those of before the run are not matched again.
-  expect(found.map(({ id }) => id)).toEqual(['evt_moved'])
+  onTestFinished(() => matcher.stop())
+  await matcher.catchUp()
   expect(await store.findRun(runs.waiting ?? '')).toMatchObject({ status: 'waiting' })
+  await store.saveDelivery(
+    incoming('evt_moved', { account: 'north', body: eventBody('evt_moved', 'file.moved'), workflows: [] }),
+  )
+  await matcher.catchUp()
+  expect(await store.findRun(runs.waiting ?? '')).toMatchObject({ status: 'pending' })
+  // Those of before the run are not matched again.
+  expect(read).toBe(1)
 })
 
 test('no process starts on a target whose move did not end, and the next call ends it', async () => {

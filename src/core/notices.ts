@@ -227,8 +227,11 @@ export type Notice =
   | { kind: 'workflows.removed'; workflows: string[] }
   /** Other workers at work have these workflows, and this one does not. */
   | { kind: 'workflows.elsewhere'; workflows: string[] }
-  /** A run came to a worker, and no worker at work has its module. Once until it is loaded. */
-  | { kind: 'workflow.missing'; workflow: string }
+  /**
+   * A run came to a worker, and no worker at work has its module. Once until it is loaded. `cause`:
+   * there is a module, and it does not start on this, such as an event type.
+   */
+  | { kind: 'workflow.missing'; workflow: string; cause?: string }
   | {
       kind: 'files.called'
       operation: string

@@ -9,6 +9,7 @@ import type { DeliveryIntake } from '../core/store/store.ts'
 import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
 import { giveBackDropped, markFailover, parkBrokenPass } from './claim/broken-pass.ts'
 import { type Arrivals, ClaimOnArrival, claimFor } from './claim/claim-on-arrival.ts'
+import { MissingCode } from './claim/missing-code.ts'
 import { Recovery } from './claim/recovery.ts'
 import { reportOwnWork } from './claim/report-own-work.ts'
 import { WorkerCounts } from './claim/worker-counts.ts'
@@ -34,8 +35,7 @@ export class Worker implements DeliveryIntake {
   readonly #arrivals: ClaimOnArrival
   readonly #counts: WorkerCounts
   readonly #stopping = new AbortController()
-  /** Workflows without a module whose runs came here; each is told once. */
-  readonly #missing = new Set<string>()
+  readonly #missing: MissingCode
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
   #claiming: Promise<void> | null = null
@@ -51,6 +51,7 @@ export class Worker implements DeliveryIntake {
     this.id = id ?? newId('wrk', parts.clock.now())
     this.#counts = counts ?? new WorkerCounts()
     this.#recovery = new Recovery(parts)
+    this.#missing = new MissingCode(parts)
     this.#passes = new ActivePasses({
       ...parts,
       execute: (run, claim, pass) =>
@@ -226,7 +227,6 @@ export class Worker implements DeliveryIntake {
   async #executePass(run: ClaimedRun, claim: Claim, pass: RunningPass): Promise<void> {
     const { store, clock, publish } = this.#parts
     const workflow = this.#parts.findWorkflow(run.workflow)
-    this.#reportMissing(run.workflow, workflow !== undefined)
     const cancelOther = (other: string, reason: string) => {
       this.#passes.endPass(other)
       const end = { run: other, workflow: run.workflow, root: null, parentRun: null, ms: null, reason }
@@ -234,6 +234,7 @@ export class Worker implements DeliveryIntake {
     }
     const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
     const { outcome, pass: executed } = await runPass(this.#parts, request)
+    this.#missing.note(run, workflow !== undefined, outcome)
     const journal = executed?.journal
     pass.isSettling = true
     const settling = { now: clock.now(), workflow, mayHandOn: this.#passes.mayHandOn }
@@ -255,15 +256,6 @@ export class Worker implements DeliveryIntake {
     // A claim that is committed by now has an answer then.
     const listAtWork = () => Promise.resolve(this.#claiming).then(() => this.#passes.runIds)
     void giveBackDropped(run.lease, { parking: pass.parking, listAtWork }, store).then(() => this.wake())
-  }
-
-  /** A worker claims a run without its module only where no worker at work has it. */
-  #reportMissing(workflow: string, isLoaded: boolean): void {
-    if (isLoaded) this.#missing.delete(workflow)
-    else if (!this.#missing.has(workflow)) {
-      this.#missing.add(workflow)
-      this.#parts.publish({ kind: 'workflow.missing', workflow })
-    }
   }
 
   async #schedulePoll(): Promise<void> {

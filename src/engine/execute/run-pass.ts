@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { scheduleOf, startsOn } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
-import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
+import { type ClaimedRun, type RunCause, rootOf } from '../../core/runs/claim.ts'
 import { MADE_TO_ACT_REASON, NO_MODULE_REASON, RECHECK_MS, type RunOutcome } from '../../core/runs/run.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
@@ -46,7 +46,7 @@ export async function runPass(
   const hasNotStarted = !hasStarted && run.startedAt >= claim.at
   if (!workflow || !takes(workflow, run, hasStarted)) {
     const dueAt = clock.now() + RECHECK_MS
-    return { outcome: { kind: 'parked', dueAt, reason: describeNoCode(run, workflow), hasNotStarted } }
+    return { outcome: { kind: 'parked', dueAt, reason: describeNoCode(run, workflow !== undefined), hasNotStarted } }
   }
   const { planner } = parts
   const planned = planner?.isPlanned(run) ?? false
@@ -86,9 +86,13 @@ function takes(workflow: AnyWorkflow, { cause, handler }: ClaimedRun, hasStarted
   return (cause.kind === 'tick') === (scheduleOf(workflow) !== null)
 }
 
-function describeNoCode({ workflow: id, cause }: ClaimedRun, workflow: AnyWorkflow | undefined): string {
-  const kind = cause.kind === 'event' ? cause.event.type : cause.kind === 'tick' ? 'a cron line' : 'an input'
-  return `${NO_MODULE_REASON} "${id}"${workflow ? ` for ${kind}` : ''}`
+/** Why a run waits for its module, or for other code of it where one `isLoaded`. */
+export function describeNoCode({ workflow, cause }: ClaimedRun, isLoaded: boolean): string {
+  return `${NO_MODULE_REASON} "${workflow}"${isLoaded ? ` for ${describeCause(cause)}` : ''}`
+}
+
+export function describeCause(cause: RunCause): string {
+  return cause.kind === 'event' ? cause.event.type : cause.kind === 'tick' ? 'a cron line' : 'an input'
 }
 
 function publishStart(pass: Pick<Pass, 'run' | 'root' | 'clock' | 'publish'>): void {

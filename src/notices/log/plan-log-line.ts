@@ -187,11 +187,17 @@ const LINES: Lines = {
     line('warn', 'workflows removed: no module defines them, so their events start no run any more', fields),
   'workflows.elsewhere': ({ kind, ...fields }) =>
     line('warn', 'workers disagree: another one has workflows that this folder lacks, and they stay', fields),
-  'workflow.missing': ({ workflow }) =>
-    line('warn', 'runs wait for a workflow that no worker at work has: bring its module back, or cancel them', {
-      workflow,
-      fix: `upshot runs cancel --workflow ${workflow} --status waiting`,
-    }),
+  'workflow.missing': ({ workflow, cause }) =>
+    cause === undefined
+      ? line('warn', 'runs wait for a workflow that no worker at work has: bring its module back, or cancel them', {
+          workflow,
+          fix: `upshot runs cancel --workflow ${workflow} --status waiting`,
+        })
+      : line('warn', 'runs wait for other code of a workflow: no module at work starts on their cause', {
+          workflow,
+          cause,
+          fix: `Deploy code that does, or cancel them: upshot runs list --workflow ${workflow} --status waiting`,
+        }),
   'files.called': ({ kind, tries, ...fields }) => line('debug', 'files called', fields),
   'files.warned': ({ service, message }) => line('warn', message, { service }),
   'effects.anchored': ({ kind, ...fields }) => line('info', 'effects anchored', fields),

@@ -44,6 +44,22 @@ test('a run waits for code whose `on` names the type of its event', async ({ eng
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '"file.created"' })
 })
 
+test('runs that wait for code that does not come back are told once for each cause, after ten minutes', async ({
+  engine,
+}) => {
+  const workflows: AnyWorkflow[] = [defineWorkflow({ id: 'narrowed', on: 'file.deleted', run: () => 1 })]
+  await engine.start(workflows)
+  const told = () => engine.heard.filter(({ kind }) => kind === 'workflow.missing')
+  const parked = await engine.run('narrowed')
+  await engine.advance(parked.id, '9m')
+  expect(told()).toEqual([])
+  await engine.advance(parked.id, '1m')
+  await engine.advance(parked.id, '1m')
+  expect(told()).toEqual([{ kind: 'workflow.missing', workflow: 'narrowed', cause: 'file.created' }])
+  workflows[0] = defineWorkflow({ id: 'narrowed', on: 'file.*', run: () => 2 })
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed' })
+})
+
 test('a run waits for code whose `on` is of the kind of its cause', async ({ engine }) => {
   const onEvents = define('changed', () => 'an event')
   const onCron = defineWorkflow({ id: 'changed', on: cron('0 3 * * *'), run: ({ tick }) => tick.missed })

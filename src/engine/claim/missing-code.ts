@@ -4,7 +4,7 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Clock } from '../../core/time.ts'
 import { describeCause, describeNoCode } from '../execute/run-pass.ts'
 
-/** As long as old and new code may be at work side by side: a run may wait for the other. */
+/** A rolling deployment takes less: until then, a worker with the other code may come. */
 const LATE_MS = 10 * 60_000
 
 /** Tells of runs that wait for code which no worker at work has; once until it is loaded. */

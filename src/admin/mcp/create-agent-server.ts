@@ -209,13 +209,20 @@ function describeTool({ summary, isDestructive, isLong, tellsProgress, query }: 
   return `${parts.join('. ')}.`
 }
 
+/** By route. To make all of them takes 40 ms, which each message of an agent would cost. */
+const inputs = new Map<string, Tool['inputSchema']>()
+
 /** One flat object: the parameters of the path, the query and the body. */
 function describeInput(route: string, { query, body }: RouteSpec): Tool['inputSchema'] {
+  const known = inputs.get(route)
+  if (known) return known
   const inPath = paramsOf(route).map((name) => [name, z.string().describe(`The ${name} in the path.`)] as const)
   const inBody = body instanceof z.ZodObject ? body.shape : {}
   const whole = z.strictObject({ ...Object.fromEntries(inPath), ...query?.shape, ...inBody })
   const { $schema: _, ...schema } = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any' })
-  return { ...schema, type: 'object' }
+  const input = { ...schema, type: 'object' } as const
+  inputs.set(route, input)
+  return input
 }
 
 function readArguments({ route, spec }: Tool, given: Record<string, unknown>): Given {

@@ -96,3 +96,8 @@ test('docs/operations.md has a row for every operation', async () => {
   ]
   await expect(text.join('\n')).toMatchFileSnapshot(join(import.meta.dirname, '../../../docs/operations.md'))
 })
+
+test('the input of a tool is described once, however many messages ask for it', () => {
+  const [first, again] = [0, 1].map(() => describeTools({ role: 'admin', allowsWrites: true }))
+  expect(first?.every(({ inputSchema }, at) => inputSchema === again?.[at]?.inputSchema)).toBe(true)
+})

@@ -8,6 +8,15 @@ import { arrive, askAdmission, concurrency, throttle } from './support/ask-admis
 import { claimNext } from './support/claim-next.ts'
 
 describeStores((test, open) => {
+  test('a run that completes after a failed attempt has no error', async ({ store }) => {
+    const id = await queueRun(store)
+    const error = { name: 'Error', message: 'busy' }
+    await store.postponeRun((await claimNext(store)).lease, { dueAt: NOW + 1, error })
+    expect(await store.findRun(id)).toMatchObject({ status: 'waiting', attempt: 1, error })
+    await store.completeRun((await claimNext(store, NOW + 1)).lease, '1', NOW + 1)
+    expect(await store.findRun(id)).toMatchObject({ status: 'completed', attempt: 1, error: null })
+  })
+
   test('each pending run is claimed by one worker only, oldest first', async ({ store, reopen }) => {
     const first = await queueRun(store, 'evt_1', 'follow-up', NOW)
     const second = await queueRun(store, 'evt_2', 'follow-up', NOW + 1)

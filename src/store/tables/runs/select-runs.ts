@@ -41,7 +41,8 @@ export function readRun(row: RunRow): Run {
     awaits: awaiting === 1 && isWaiting,
     isInLine: isWaiting && gateState === 'in_line',
     ...(apartBytes === null ? {} : { apartBytes }),
-    error: error === null ? null : JSON.parse(error),
+    // The row of a run that completed has that of an attempt before.
+    error: error === null || run.status === 'completed' ? null : JSON.parse(error),
     resolution: resolution === null ? null : JSON.parse(resolution),
     tags: tags === null ? {} : JSON.parse(tags),
     progress: reportedAt === null ? null : { done, total, failed, note, rate, at: reportedAt },

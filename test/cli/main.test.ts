@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
@@ -128,3 +129,26 @@ test('a command whose reader closes the pipe early ends in order, with its own e
   for (let n = 40; !(await Promise.race([isOver, queue(n)])); n++);
   expect(await tail).toMatchObject({ exit: 0, stderr: '' })
 })
+
+test.skipIf(process.platform !== 'linux')(
+  'a full disk behind the output is told in a sentence, with exit 1',
+  async () => {
+    const { dataDir } = await openTestProject()
+    const run = async (args: string[], full: 'stdout' | 'stderr') => {
+      const fd = openSync('/dev/full', 'w')
+      onTestFinished(() => closeSync(fd))
+      const env = { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir }
+      const child = spawn(process.execPath, [MAIN, ...args], {
+        env,
+        stdio: ['ignore', full === 'stdout' ? fd : 'pipe', full === 'stderr' ? fd : 'pipe'],
+      })
+      const told = child.stderr === null ? '' : text(child.stderr)
+      const [exit] = await once(child, 'exit')
+      return [exit, await told]
+    }
+    const lost = [1, expect.stringMatching(/^error: The output could not be written: ENOSPC[^\n]*\n {2}fix: [^\n]*\n$/)]
+    expect(await run(['runs', 'list', '--json'], 'stdout')).toEqual(lost)
+    expect(await run(['--help'], 'stdout')).toEqual(lost)
+    expect(await run(['runs', 'list', '--nope'], 'stderr')).toEqual([2, ''])
+  },
+)

@@ -19,6 +19,8 @@ export interface ApiRequest {
   once?: boolean
   /** Order among those that wait for the limit. Default: that of the call. */
   priority?: Priority
+  /** `look` takes the start of its `act` as well, which then goes at once. Default: neither. */
+  pair?: 'look' | 'act' | undefined
   /** Called when the limit lets it go, before it is sent; an error that it throws ends the call. */
   beforeSend?: (() => Promise<void>) | undefined
 }

@@ -8,6 +8,7 @@ import {
   ProtocolError,
   TimeoutError,
 } from '../errors.ts'
+import type { Limiter } from '../limit/limiter.ts'
 import type { Priority } from '../limit/limiter-store.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { ResendPolicy } from './decide-resend.ts'
@@ -30,6 +31,14 @@ export interface Call {
   caller: Caller | undefined
   /** The requests so far. */
   attempts: AttemptRecord[]
+  /** The start that the last request keeps for the next one. Default: none. */
+  kept?: KeptStart | undefined
+}
+
+/** A start under the limit of a key, taken at `at` in epoch milliseconds. */
+interface KeptStart {
+  limiter: Limiter
+  at: number
 }
 
 export function factsOf(call: Call): ErrorFacts {

@@ -61,7 +61,7 @@ async function tryOnce(parts: ClientParts, call: Call, given: Try): Promise<Repl
   const { request, key, priority, waitedMs } = given
   const { clock } = parts.settings
   const queuedAt = clock.now()
-  const { isProbe } = await enterLimiter(parts, call, { key, priority })
+  const { isProbe } = await enterLimiter(parts, call, { pair: request.pair, limiter: parts.limiterOf(key), priority })
   try {
     if (request.beforeSend) await unlessAborted(request.beforeSend(), call.signal)
   } catch (error) {
@@ -93,20 +93,35 @@ async function report(
   await parts.limiterOf(key).report(told).catch(warn)
 }
 
-function enterLimiter(
+async function enterLimiter(
   parts: ClientParts,
   call: Call,
-  { key, priority }: { key: Secret; priority: Priority },
+  { pair, limiter, priority }: Pick<ApiRequest, 'pair'> & { limiter: Limiter; priority: Priority },
 ): Promise<{ isProbe: boolean }> {
   const { clock, retry } = parts.settings
-  const { operation, service } = call
-  return parts.limiterOf(key).enter({
+  const { operation, service, kept } = call
+  if (kept !== undefined && pair === 'act' && kept.limiter === limiter) {
+    call.kept = undefined
+    if (await limiter.startKept(kept.at)) return { isProbe: false }
+  }
+  await giveBack(call)
+  const { isProbe, keptAt } = await limiter.enter({
     priority,
+    isFollowed: pair === 'look',
     signal: call.signal,
     latestAt: Math.min(clock.now() + retry.maxWaitMs, call.deadlineAt),
     facts: factsOf(call),
     onWait: (until) => parts.log({ kind: 'wait', operation, service, until, reason: 'limit' }),
   })
+  if (keptAt !== null) call.kept = { limiter, at: keptAt }
+  return { isProbe }
+}
+
+/** Gives back the start that a look kept, where nothing follows the look. */
+export async function giveBack(call: Call): Promise<void> {
+  const { kept } = call
+  call.kept = undefined
+  await kept?.limiter.giveBack(kept.at)
 }
 
 /** A function that gives the key may hang: the call still ends in its time. */

@@ -30,7 +30,7 @@ const PROBE_CHECK_MS = 1_000
 export const CLOCKS_DIFFER_MS = 5_000
 
 type StartDecision =
-  /** `count` requests start now. */
+  /** The first requests take `count` starts now. */
   { kind: 'start'; at: number; count: number; isProbe: boolean } | { kind: 'wait'; until: number }
 
 interface StartsDecided {
@@ -41,10 +41,10 @@ interface StartsDecided {
   decision: StartDecision
 }
 
-/** Decides how many of the `wanted` requests start now. */
+/** Decides how many starts are taken now. `wanted` has those of each request, in their order. */
 export function decideStarts(
   state: LimiterState,
-  { now, allowance, wanted }: { now: number; allowance: Allowance; wanted: number },
+  { now, allowance, wanted }: { now: number; allowance: Allowance; wanted: readonly number[] },
 ): StartsDecided {
   const limit = allowance.starts
   const current = stateAt(state, { now, allowance })
@@ -58,9 +58,10 @@ export function decideStarts(
   })
   if (blockedUntil > now) return wait(blockedUntil)
   if (isProbeOut(state, now)) return wait(now + PROBE_CHECK_MS)
-  if (starts.length >= limit) return wait(predictStart(current, { now, allowance, ahead: 0 }))
   const isProbe = blockedUntil > 0
-  const count = Math.min(wanted, isProbe ? 1 : limit - starts.length)
+  const first = isProbe ? 1 : (wanted[0] ?? 1)
+  if (starts.length + first > limit) return wait(predictStart(current, { now, allowance, ahead: first - 1 }))
+  const count = isProbe ? Math.min(wanted.length, 1) : countFitting(wanted, limit - starts.length)
   const decision = { kind: 'start', at: now, count, isProbe: isProbe && count > 0 } as const
   if (count === 0) return { state, known: current, decision }
   const started = {
@@ -69,6 +70,16 @@ export function decideStarts(
     probeSince: isProbe ? now : null,
   }
   return { state: started, known: started, decision }
+}
+
+/** The starts of the first requests for which there is room. */
+function countFitting(wanted: readonly number[], room: number): number {
+  let count = 0
+  for (const each of wanted) {
+    if (count + each > room) break
+    count += each
+  }
+  return count
 }
 
 /**
@@ -131,10 +142,21 @@ export function probedState(state: LimiterState, isAnswered: boolean): LimiterSt
 }
 
 /**
- * The state without `count` starts of the moment `at`: their requests left the queue. A probe among
- * them has not started.
+ * The state without `count` starts of the moment `at`, which no request used. A probe among them
+ * has not started.
  */
 export function unstartedState(state: LimiterState, { at, count }: { at: number; count: number }): LimiterState {
   let unused = count
-  return { ...state, starts: state.starts.filter((start) => start !== at || unused-- <= 0), probeSince: null }
+  const starts = state.starts.filter((start) => start !== at || unused-- <= 0)
+  return { ...state, starts, probeSince: state.probeSince === at ? null : state.probeSince }
+}
+
+/**
+ * The state in which a start that was kept since `at` counts from `now`. Null where it counts no
+ * longer, or the key is blocked: its request has to wait like others.
+ */
+export function usedState(state: LimiterState, { at, now }: { at: number; now: number }): LimiterState | null {
+  if (state.blockedUntil > 0 || !state.starts.includes(at)) return null
+  const rest = unstartedState(state, { at, count: 1 })
+  return { ...rest, starts: [...rest.starts, now].sort((a, b) => a - b) }
 }

@@ -9,6 +9,7 @@ import {
   probedState,
   stateAt,
   unstartedState,
+  usedState,
 } from './decide-start.ts'
 import {
   type Allowance,
@@ -23,6 +24,8 @@ import {
 /** A request that asks to start. */
 interface Ticket {
   priority: Priority
+  /** True: it starts only with a second start, which is kept for the request that follows it. */
+  isFollowed?: boolean | undefined
   signal: AbortSignal
   /** Epoch milliseconds; a request that cannot start by then is refused. */
   latestAt: number
@@ -42,8 +45,14 @@ interface Report {
   limit: number | null
 }
 
+interface Started {
+  isProbe: boolean
+  /** The moment of the start that is kept for the next request; null where there is none. */
+  keptAt: number | null
+}
+
 interface Waiting extends Ticket {
-  start: (isProbe: boolean) => void
+  start: (started: Started) => void
   refuse: (reason: unknown) => void
 }
 
@@ -85,15 +94,15 @@ export class Limiter {
    * Resolves when the request may start. Rejects with `LocalRateLimitError` once that cannot be in
    * time, with the signal's reason, or with the store's error.
    */
-  enter(ticket: Ticket): Promise<{ isProbe: boolean }> {
+  enter(ticket: Ticket): Promise<Started> {
     return new Promise((resolve, reject) => {
       if (ticket.signal.aborted) return reject(ticket.signal.reason)
       const leave = () => this.#refuse(waiting, ticket.signal.reason)
       const waiting: Waiting = {
         ...ticket,
-        start: (isProbe) => {
+        start: (started) => {
           ticket.signal.removeEventListener('abort', leave)
-          resolve({ isProbe })
+          resolve(started)
         },
         refuse: (reason) => {
           ticket.signal.removeEventListener('abort', leave)
@@ -105,6 +114,24 @@ export class Limiter {
       this.#refuseLate()
       void this.#pump()
     })
+  }
+
+  /** Starts a request with the start kept for it. False: it is gone, so the request has to enter. */
+  async startKept(at: number): Promise<boolean> {
+    let isStarted = false
+    await this.#update((state) => {
+      const now = this.#clock.now()
+      const used = usedState(stateAt(state, { now, allowance: this.#allowance(state) }), { at, now })
+      isStarted = used !== null
+      return used ?? unstartedState(state, { at, count: 1 })
+    })
+    return isStarted
+  }
+
+  /** Gives back a start that was kept for a request that is not sent. */
+  async giveBack(at: number): Promise<void> {
+    await this.#update((state) => unstartedState(state, { at, count: 1 }))
+    void this.#pump()
   }
 
   /** Applies the limit, the block or the probe's result that a reply carried. */
@@ -139,7 +166,7 @@ export class Limiter {
           decideStarts(state, {
             now: this.#clock.now(),
             allowance: this.#allowance(state),
-            wanted: this.#queue.length,
+            wanted: this.#queue.map((waiting) => this.#startsOf(waiting, state)),
           }),
         )
         // Set only with the new starts in it; earlier, the first request would look too late for
@@ -159,9 +186,14 @@ export class Limiter {
    * Starts the requests that are first now: the queue may have changed during the store's answer.
    */
   async #startFirst({ at, count, isProbe }: { at: number; count: number; isProbe: boolean }): Promise<void> {
-    const first = this.#queue.splice(0, count)
-    for (const waiting of first) waiting.start(isProbe)
-    const unused = count - first.length
+    let unused = count
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      const starts = isProbe ? 1 : this.#startsOf(next, this.#known)
+      if (starts > unused) break
+      unused -= starts
+      this.#queue.shift()
+      next.start({ isProbe, keptAt: starts > 1 ? at : null })
+    }
     if (unused > 0) await this.#update((state) => unstartedState(state, { at, count: unused }))
   }
 
@@ -173,6 +205,11 @@ export class Limiter {
 
   async #update(change: (state: LimiterState) => LimiterState): Promise<void> {
     this.#known = (await this.#shared.update((before) => ({ state: change(before) }))).state
+  }
+
+  /** A limit of one start keeps none for the next request. */
+  #startsOf({ isFollowed = false }: Waiting, state: LimiterState): number {
+    return isFollowed && this.#allowance(state).starts > 1 ? 2 : 1
   }
 
   #allowance(state: LimiterState): Allowance {
@@ -190,12 +227,16 @@ export class Limiter {
     this.#refusedAt = now
     const allowance = this.#allowance(this.#known)
     const known = stateAt(this.#known, { now, allowance })
-    const startOf = (ahead: number) => predictStart(known, { now, allowance, ahead })
-    const late = this.#queue.filter((waiting, ahead) => startOf(ahead) > waiting.latestAt)
+    const startOf = (starts: number) => predictStart(known, { now, allowance, ahead: starts - 1 })
+    let wanted = 0
+    const late = this.#queue.filter((waiting) => {
+      wanted += this.#startsOf(waiting, known)
+      return startOf(wanted) > waiting.latestAt
+    })
     const why =
       known.blockedUntil > now ? 'The service told this key to wait' : 'The limit allows no request soon enough'
     for (const waiting of late) {
-      const retryAt = this.#promise(startOf(this.#queue.length - 1), allowance)
+      const retryAt = this.#promise(startOf(wanted), allowance, this.#startsOf(waiting, known))
       this.#refuse(
         waiting,
         new LocalRateLimitError(`${why}. Call again at ${isoTime(retryAt)}.`, { ...waiting.facts, retryAt }),
@@ -206,8 +247,8 @@ export class Limiter {
   /**
    * A retry moment per refused request, spaced as the limit allows, so that they return one by one.
    */
-  #promise(earliest: number, { starts, windowMs }: Allowance): number {
-    this.#promisedAt = Math.max(earliest, this.#promisedAt + Math.ceil(windowMs / starts))
+  #promise(earliest: number, { starts, windowMs }: Allowance, wanted: number): number {
+    this.#promisedAt = Math.max(earliest, this.#promisedAt + Math.ceil((windowMs * wanted) / starts))
     return this.#promisedAt
   }
 

@@ -7,7 +7,7 @@ import { type Call, factsOf } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
-import { sendRequest } from '../call/send-request.ts'
+import { giveBack, sendRequest } from '../call/send-request.ts'
 import {
   FilesError,
   InvalidRequestError,
@@ -37,6 +37,9 @@ export interface DeleteRequest extends DeleteOptions {
   onSeen?: (entry: FileDetails) => void
 }
 
+/** A look that began longer ago does not count: the process may have been frozen since. */
+const LOOK_COUNTS_MS = 3_000
+
 /**
  * Deletes one entry for good, after a look at it. After an uncertain failure it looks again, and
  * deletes only what is unchanged.
@@ -47,38 +50,57 @@ export async function deleteFile(
   file: FileRef & { type?: 'file' | 'folder' },
   options: DeleteRequest,
 ): Promise<DeleteOutcome> {
+  try {
+    return await lookAndDelete(parts, call, file, options)
+  } finally {
+    // Without its store, the start is lost for a minute.
+    await giveBack(call).catch(() => {})
+  }
+}
+
+async function lookAndDelete(
+  parts: ClientParts,
+  call: Call,
+  file: FileRef & { type?: 'file' | 'folder' },
+  options: DeleteRequest,
+): Promise<DeleteOutcome> {
   const url = entryUrl(parts.settings, file, '', factsOf(call))
   if (file.type === 'folder') requireAllowed(call, options, 'This is a folder.')
   if (parts.settings.dryRun) return { outcome: 'dry_run', proof: 'none' }
   askOwnDelete(url.host)
-  const first = await inspect(parts, call, { file, options, expect: [options.expect, options.approved] })
+  const first = await inspect(parts, call, { file, options, expect: [options.expect, options.approved], pair: 'look' })
   if (first instanceof NotFoundError) return missing(first, options)
   if (!first.isAsExpected) return { outcome: 'changed', proof: 'verified' }
   for (let tries = 1; ; tries++) {
-    const sent = await sendDelete(parts, call, url, options)
+    const sent = await sendDelete(parts, call, { file, url, options, seen: first.details })
     if ('outcome' in sent) return sent
     const { doubt } = sent
     if (doubt === null) return awaitEnd(parts, call, { file, options, seen: first.details })
     const isLast = !isTransient(doubt) || (tries >= call.policy.attempts && doubt.retryAt === null)
     if (!isLast) await pauseBeforeResend(parts, call, { error: doubt, tries })
-    const seen = await inspectAfter(parts, call, { file, options, expect: [first.details], doubt })
+    const pair = isLast ? undefined : 'look'
+    const seen = await inspectAfter(parts, call, { file, options, expect: [first.details], pair, doubt })
     if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
     if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
     if (isLast) throw doubt
   }
 }
 
+interface Sending extends Pick<Inspection, 'file' | 'options'> {
+  url: URL
+  /** The entry as the first look found it. */
+  seen: FileDetails
+}
+
 /** The outcome, or the failure that leaves it in doubt; null: an empty reply tells nothing. */
 async function sendDelete(
   parts: ClientParts,
   call: Call,
-  url: URL,
-  { beforeSend }: DeleteRequest,
+  sending: Sending,
 ): Promise<DeleteOutcome | { doubt: FilesError | null }> {
   try {
-    // It goes before the looks of other calls: the entry may change while it waits for the limit.
-    const priority = 'interactive'
-    const reply = await sendRequest(parts, call, { method: 'DELETE', url, once: true, priority, beforeSend })
+    const reply = await requestDelete(parts, call, sending)
+    if ('outcome' in reply) return reply
     return isDone(reply) ? { outcome: 'deleted', proof: 'reply' } : { doubt: null }
   } catch (error) {
     // Some services say so to a key that may not delete: the look before has found the entry. Or an
@@ -87,6 +109,34 @@ async function sendDelete(
     if (!isDoubtful(error)) throw error
     return { doubt: error }
   }
+}
+
+/** Thrown before a delete whose look no longer counts. */
+class LateLook extends Error {}
+
+/** Sends the delete. Where its look is too old, and a new one shows a change, gives the outcome. */
+async function requestDelete(
+  parts: ClientParts,
+  call: Call,
+  { file, url, options, seen }: Sending,
+): Promise<Reply | DeleteOutcome> {
+  const lookedAt = call.kept?.at ?? Infinity
+  const beforeSend = async () => {
+    await options.beforeSend?.()
+    if (parts.settings.clock.now() - lookedAt > LOOK_COUNTS_MS) throw new LateLook()
+  }
+  // It goes before the looks of other calls: the entry may change while it waits for the limit.
+  const request = { method: 'DELETE', url, once: true, priority: 'interactive', pair: 'act' } as const
+  try {
+    return await sendRequest(parts, call, { ...request, beforeSend })
+  } catch (error) {
+    if (!(error instanceof LateLook)) throw error
+  }
+  // Once: a service may need longer than that for each look.
+  const again = await inspect(parts, call, { file, options, expect: [seen], pair: 'look' })
+  if (again instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
+  if (!again.isAsExpected) return { outcome: 'changed', proof: 'verified' }
+  return sendRequest(parts, call, { ...request, beforeSend: options.beforeSend })
 }
 
 function contradiction(call: Call, { status, code, requestId }: NotFoundError): ProtocolError {
@@ -106,7 +156,7 @@ function isDone({ status, hasFlag, data }: Reply): boolean {
 async function awaitEnd(
   parts: ClientParts,
   call: Call,
-  { file, options, seen }: Pick<Inspection, 'file' | 'options'> & { seen: FileDetails },
+  { file, options, seen }: Omit<Sending, 'url'>,
 ): Promise<DeleteOutcome> {
   const message = 'The service has taken the delete, and the entry is still there. Ask again later.'
   for (let tries = 1; ; tries++) {
@@ -152,11 +202,13 @@ interface Inspection {
   file: FileRef
   options: DeleteRequest
   expect: readonly DeleteOptions['expect'][]
+  /** `look`: a delete follows where the entry is as expected. */
+  pair?: 'look' | undefined
 }
 
-async function inspect(parts: ClientParts, call: Call, { file, options, expect }: Inspection): Promise<Seen> {
+async function inspect(parts: ClientParts, call: Call, { file, options, expect, pair }: Inspection): Promise<Seen> {
   try {
-    const { details, raw } = await readDetails(parts, call, file)
+    const { details, raw } = await readDetails(parts, call, file, pair)
     options.onSeen?.(details)
     if (details.type === 'folder') requireAllowed(call, options, 'This is a folder.')
     // An unknown word may mean a folder, too.

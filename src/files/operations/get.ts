@@ -17,9 +17,10 @@ export async function readDetails(
   parts: ClientParts,
   call: Call,
   file: FileRef,
+  pair?: 'look' | undefined,
 ): Promise<{ details: FileDetails; raw: unknown }> {
   const url = entryUrl(parts.settings, file, '', factsOf(call))
-  const reply = await sendRequest(parts, call, { method: 'GET', url })
+  const reply = await sendRequest(parts, call, { method: 'GET', url, pair })
   const details = parseDetails(file.service, reply.data)
   if (details === null) {
     const message = hasUnsafeId(reply.data)

@@ -276,3 +276,68 @@ test('a burst starts more requests at once than a minute allows, and makes up fo
   for (const name of names) await enter(name)
   expect(starts).toHaveLength(8)
 })
+
+test('a look waits until its delete may start as well, and nobody else gets the start that it keeps', async () => {
+  const { limiter, clock, names, enter } = makeLimiter({ perMinute: 3 })
+  const keptAt = await enter('a', { isFollowed: true })
+  const second = enter('b', { isFollowed: true })
+  void enter('c')
+  await turn()
+  expect(names()).toBe('a')
+  expect(await limiter.startKept(keptAt ?? 0)).toBe(true)
+  clock.advance(WINDOW_MS)
+  await second
+  await turn()
+  expect(names()).toBe('abc')
+})
+
+test('a kept start counts from when it is used, so that no minute has more than the limit', async () => {
+  const { limiter, clock, names, enter } = makeLimiter({ perMinute: 2 })
+  const keptAt = await enter('a', { isFollowed: true })
+  clock.advance('30s')
+  expect(await limiter.startKept(keptAt ?? 0)).toBe(true)
+  void enter('b')
+  void enter('c')
+  clock.advance(WINDOW_MS - 30_000)
+  await turn()
+  expect(names()).toBe('ab')
+  clock.advance('30s')
+  await turn()
+  expect(names()).toBe('abc')
+})
+
+test.each<[string, (bench: ReturnType<typeof makeLimiter>) => Promise<void> | void]>([
+  ['of more than a minute ago', ({ clock }) => clock.advance(WINDOW_MS)],
+  ['before a 429', ({ limiter, clock }) => limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 30_000 })],
+])('a kept start %s is given back, and its request has to wait like others', async (_, change) => {
+  const bench = makeLimiter({ perMinute: 2 })
+  const keptAt = await bench.enter('a', { isFollowed: true })
+  await change(bench)
+  expect(await bench.limiter.startKept(keptAt ?? 0)).toBe(false)
+  bench.clock.advance(WINDOW_MS - 1)
+  void bench.enter('b')
+  await turn()
+  expect(bench.names()).toBe('ab')
+})
+
+test('a start that a look kept for nothing goes to the next request', async () => {
+  const { limiter, names, enter } = makeLimiter({ perMinute: 2 })
+  const keptAt = await enter('a', { isFollowed: true })
+  void enter('b')
+  await turn()
+  expect(names()).toBe('a')
+  await limiter.giveBack(keptAt ?? 0)
+  await turn()
+  expect(names()).toBe('ab')
+})
+
+test.each([
+  ['a limit of one request a minute', { perMinute: 1 }, false],
+  ['the one request that asks whether a key is open', { perMinute: 3 }, true],
+])('%s keeps no start', async (_, limit, isBlocked) => {
+  const { limiter, clock, enter } = makeLimiter(limit)
+  if (isBlocked) await limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 1_000 })
+  const entered = enter('a', { isFollowed: true })
+  clock.advance('1s')
+  expect(await entered).toBe(null)
+})

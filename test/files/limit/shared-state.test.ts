@@ -21,7 +21,7 @@ function open({ limit = LIMIT, store = memoryLimiterStore(), clock = new ManualC
   const allowance = { starts: limit, windowMs: WINDOW_MS }
   const take = (wanted = 1) =>
     shared
-      .update((state) => decideStarts(state, { now: clock.now(), allowance, wanted }))
+      .update((state) => decideStarts(state, { now: clock.now(), allowance, wanted: Array<number>(wanted).fill(1) }))
       .then(({ decision }) => (decision.kind === 'start' ? decision.count : 0))
   return { take, saves: () => saves }
 }

@@ -229,3 +229,33 @@ test('a delete goes before the looks of other calls, which wait for the limit as
   await files.stop()
   await deletes
 })
+
+test('each delete follows its look at once, however many looks wait for the limit', async ({ server }) => {
+  server.otherwise((response, seen) => {
+    const reply = seen.method === 'GET' ? ok(entry(seen.path.at(-1) ?? '')) : DELETED
+    reply(response, seen)
+  })
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, plan: 4, retry: { maxWait: '2m' }, skipPauses: false })
+  const deletes = ['a', 'b', 'c', 'd'].map((id) => files.delete({ ...REF, id }))
+  await Promise.all(deletes.slice(0, 2))
+  expect(server.seen).toHaveLength(4)
+  clock.advance('61s')
+  const outcomes = await Promise.all(deletes)
+  expect(outcomes).toEqual(Array(4).fill({ outcome: 'deleted', proof: 'reply' }))
+})
+
+test.each([
+  ['as it was', [THERE, DELETED], { outcome: 'deleted', proof: 'reply' }, 'GET GET DELETE'],
+  ['changed', [OTHER], { outcome: 'changed', proof: 'verified' }, 'GET GET'],
+  ['gone', [MISSING], { outcome: 'already_gone', proof: 'verified' }, 'GET GET'],
+])(
+  'delete() of a process that froze after its look looks again, and finds the entry %s',
+  async (_name, replies, outcome, asks) => {
+    await using server = await ScriptedServer.start()
+    server.script(THERE, ...replies)
+    const { files, clock } = testClient({ baseUrl: server.baseUrl })
+    const beforeSend = async () => clock.advance('4s')
+    expect(await files.delete(REF, { beforeSend })).toEqual(outcome)
+    expect(server.seen.map((seen) => seen.method).join(' ')).toBe(asks)
+  },
+)

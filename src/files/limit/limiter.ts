@@ -116,7 +116,7 @@ export class Limiter {
     })
   }
 
-  /** Starts a request with the start kept for it. False: it is gone, so the request has to enter. */
+  /** Starts a request with the start kept for it. False: that is gone; the request has to enter. */
   async startKept(at: number): Promise<boolean> {
     let isStarted = false
     await this.#update((state) => {

@@ -1,4 +1,5 @@
 import { describeError, UpshotError } from '../core/errors.ts'
+import { firstId, readIdTime } from '../core/ids.ts'
 import { planForgetting } from '../core/incoming/endpoint.ts'
 import type { Publish } from '../core/notices.ts'
 import { DONE_KEPT_MS } from '../core/runs/schedule.ts'
@@ -112,31 +113,39 @@ export function computeSliceRows(rows: number, tookMs: number): number {
 interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal' | 'onPruned'> {
   store: Pick<
     Store,
-    'findUnmatchedSince' | 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'
+    | 'findUnmatchedSince'
+    | 'prune'
+    | 'pruneWeek'
+    | 'pruneSchedules'
+    | 'listEndpoints'
+    | 'updateEndpoint'
+    | 'listRuns'
+    | 'listDeliveries'
   >
   publish: Publish
 }
 
 /**
- * Prunes a minute after the start, then an hour after each end. A clock that jumps ahead by a year
- * costs a day of history a round, until it is right again.
+ * Prunes a minute after the start, then an hour after each end. A clock that is ahead by a year
+ * costs a day of history a round, until it is right again. So do weeks without a process.
  */
 export class Pruner extends Loop {
   readonly #parts: PrunerParts
-  /** The moment from which the last round counted ages. */
-  #from: number
+  readonly #madeAt: number
+  /** The moment from which the last round counted ages; null before the first. */
+  #from: number | null = null
 
   constructor(parts: PrunerParts) {
     super(parts.clock, { everyMs: EVERY_MS, firstMs: FIRST_AFTER_MS })
     this.#parts = parts
-    this.#from = parts.clock.now()
+    this.#madeAt = parts.clock.now()
   }
 
   protected async round(): Promise<undefined> {
     const { store, clock, publish } = this.#parts
     const { signal } = this
     const startedAt = clock.now()
-    const from = Math.min(startedAt, this.#from + MAX_AGED_MS)
+    const from = Math.min(startedAt, (this.#from ?? (await this.#findNewest())) + MAX_AGED_MS)
     this.#from = from
     await forgetSecrets(store, from)
     while ((await store.pruneSchedules(from - DONE_KEPT_MS, MIN_ROWS)) === MIN_ROWS) signal.throwIfAborted()
@@ -149,6 +158,15 @@ export class Pruner extends Loop {
     if (Object.values(removed).some((count) => count > 0)) {
       publish({ kind: 'store.pruned', ...removed, ms: clock.now() - startedAt })
     }
+  }
+
+  /** The newest moment that rows of earlier processes have: this one may have a wrong clock. */
+  async #findNewest(): Promise<number> {
+    const { store } = this.#parts
+    const runs = await store.listRuns({ limit: 1, until: this.#madeAt })
+    const deliveries = await store.listDeliveries({ limit: 1, before: firstId('dlv', this.#madeAt) })
+    const moments = [...runs, ...deliveries].map(({ id }) => readIdTime(id))
+    return moments.length === 0 ? this.#madeAt : Math.max(...moments)
   }
 
   protected override failed(error: unknown): void {

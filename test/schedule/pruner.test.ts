@@ -96,6 +96,7 @@ test('pruning lets deliveries in between any two slices', async () => {
 test('the pruner prunes a minute after the start and every hour, reports it, and stops between slices', async () => {
   const store = await fillStore(3)
   const clock = new ManualClock(NOW + 8 * DAY)
+  await queueRun(store, 'evt_new', 'follow-up', clock.now() - 1)
   const heard: Notice[] = []
   const pruned = Promise.withResolvers<void>()
   const pruner = new Pruner({
@@ -142,6 +143,31 @@ test('a clock that jumps a year ahead costs no more than a day of history an hou
   expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 0, 3, 0])
 })
 
+test('a process that starts a year ahead removes no more than a day of history an hour', async () => {
+  const store = await fillStore(3)
+  await queueRun(store, 'evt_late', 'follow-up', NOW + DAY)
+  const clock = new ManualClock(NOW + 365 * DAY)
+  const rounds: number[] = []
+  const counted = {
+    ...store,
+    async prune(slice: PruneSlice) {
+      const progress = await store.prune(slice)
+      if (slice.kind === 'runs') rounds.push(progress.pruned)
+      return progress
+    },
+  }
+  const pruner = new Pruner({ store: counted, clock, retention: { ...KEEP_ALL, runs: 7 * DAY }, publish() {} })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  // A row of the clock that is ahead proves nothing.
+  await queueRun(store, 'evt_ahead', 'follow-up', clock.now())
+  for (let hour = 1; hour < 9; hour++) {
+    clock.set(NOW + 365 * DAY + hour * 3_600_000)
+    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 3, 0])
+})
+
 test('the pruner reports a store that fails and tries again an hour later', async () => {
   const clock = new ManualClock(NOW)
   const heard: Notice[] = []
@@ -155,6 +181,8 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
       prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)),
       listEndpoints: async () => [],
       updateEndpoint: async () => {},
+      listRuns: async () => [],
+      listDeliveries: async () => [],
     },
     clock,
     retention: { ...KEEP_ALL, runs: DAY },
@@ -180,6 +208,8 @@ test('a clock that is set forward during a slice, or back after a round, delays 
   let rounds = 0
   const store = {
     listEndpoints: async () => [],
+    listRuns: async () => [],
+    listDeliveries: async () => [],
     pruneSchedules: async () => 0,
     findUnmatchedSince: async () => null,
     pruneWeek: async () => null,

@@ -26,7 +26,7 @@ test('a sample workflow that deletes reaches the same end wherever it crashes', 
     expect(outputOf(await follow(t, event))).toMatchObject({ decision: 'deleted' })
     expect((await t.sandbox()).events.list({ type: 'file.deleted' })).toHaveLength(1)
   })
-  expect(writes).toBe(6)
+  expect(writes).toBe(7)
   // Timers of the store are not the code's.
   expect(warnings).toEqual([])
   expect(crashes).toBeGreaterThanOrEqual(12)

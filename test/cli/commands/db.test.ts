@@ -260,7 +260,8 @@ test('db verify tells a file that is not a database from a missing one by exit 6
     runHere(folder, ['db', 'verify', file, '--json']),
     runHere(folder, ['db', 'verify', '--json']),
   ])
-  expect(text).toMatchObject({ exit: 6, json: { ok: false, error: { code: 'store_unavailable' } } })
+  const error = { code: 'store_unavailable', fix: expect.stringContaining('Name another backup') }
+  expect(text).toMatchObject({ exit: 6, json: { ok: false, error } })
   expect(none).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
   truncateSync(file)
   expect(verifyDatabase(file).passed).toBe(false)

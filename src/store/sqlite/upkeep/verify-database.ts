@@ -65,7 +65,12 @@ function open(file: string): Database.Database {
     db.pragma('schema_version')
     return db
   } catch (cause) {
-    throw new UpshotError('store_unavailable', `${file} cannot be read as a database (${codeOf(cause)}).`, { cause })
+    throw new UpshotError('store_unavailable', `${file} cannot be read as a database (${codeOf(cause)}).`, {
+      cause,
+      details: {
+        fix: 'Name another backup, or see whether this user may read the file, and whether all of it is there.',
+      },
+    })
   }
 }
 

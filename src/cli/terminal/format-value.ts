@@ -8,6 +8,14 @@ export function formatText(text: string, most = Number.POSITIVE_INFINITY): strin
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 
+const STEERING = /[\u007F-\u009F\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/** A JSON document on one line. Characters that steer a terminal are escaped, so its value stays. */
+export function formatDocument(content: unknown): string {
+  const write = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `${JSON.stringify(content)}`.replace(STEERING, write)
+}
+
 /** A time in this machine's zone: `14:03:21` for today, else `2026-06-01 14:03`. */
 export function formatMoment(moment: number | string | null, now = commandClock.now()): string | null {
   if (moment === null) return null

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
-import { formatText } from './format-value.ts'
+import { formatDocument, formatText } from './format-value.ts'
 import { EXIT, type Problem } from './problem.ts'
 
 /** The guide comes with the package. */
@@ -94,7 +94,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
   const isDocument = given.json || given.ndjson
   const paintFor = (stream: NodeJS.WritableStream) => (style: Style, text: string) =>
     given.color && text !== '' ? styleText(style, text, { stream }) : text
-  const document = (content: unknown) => stdout.write(`${JSON.stringify(content)}\n`)
+  const document = (content: unknown) => stdout.write(`${formatDocument(content)}\n`)
   const line = createStatusLine(stderr, isDocument || given.quiet)
   const complain = (text: string) => {
     line.clear()

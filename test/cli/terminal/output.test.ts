@@ -11,6 +11,15 @@ test('global options after "--" are ignored', () => {
   expect(readGlobalOptions(['rm', '--', '--yes'])).toMatchObject({ yes: false })
 })
 
+test.each(['--json', '--ndjson'])('%s keeps a foreign text as it is, and steers no terminal with it', (form) => {
+  const { out, seen } = openTerminal([form])
+  const data = { 'a\u009B31m': 'b\u001B]0;x\u0007\u009D52;c\u007F\u202Ec\u2028d é😀' }
+  out.result(data, () => ['never'])
+  expect(seen.stdout.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+  const document = JSON.parse(seen.stdout)
+  expect(form === '--json' ? document.data : document).toEqual(data)
+})
+
 test('--ndjson prints a list as one document per row, and any other result as one document', () => {
   const { out, seen } = openTerminal(['--ndjson'])
   out.result([{ a: 1 }, { a: 2 }], () => ['never'])

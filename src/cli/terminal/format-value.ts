@@ -10,7 +10,7 @@ export function formatText(text: string, most = Number.POSITIVE_INFINITY): strin
 
 const STEERING = /[\u007F-\u009F\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
-/** A JSON document on one line. What steers a terminal is escaped in it, and its value stays. */
+/** A JSON document on one line, with its value unchanged. No text in it steers a terminal. */
 export function formatDocument(content: unknown): string {
   const write = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `${JSON.stringify(content)}`.replace(STEERING, write)

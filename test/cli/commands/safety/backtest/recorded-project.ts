@@ -35,6 +35,7 @@ const client = filesOf({
     return { ...facts, size: SIZES[name] ?? 5, path: kept(id), modifiedAt: '2026-01-01T00:00:00.000Z' }
   },
   delete: async () => ({ outcome: 'deleted', proof: 'reply' }),
+  list: async () => ({ items: [], nextPage: null, nextToken: null, totalItems: 0 }),
 })
 
 /** Writes a module of `tidy`, and returns its folder. No process has to strip types from it. */

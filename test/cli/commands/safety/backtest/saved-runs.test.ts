@@ -104,6 +104,16 @@ test('runs of code that decides by a replaced word are left out, unless the word
   expect((await save('--keep', 'in', '--json')).json.data).toMatchObject({ runs: 2, leftOut: 0 })
 })
 
+test('a run that lists a folder is saved', async () => {
+  const code = `async ({ event, files }) => {
+    const { items } = await files.snapshot({ service: 'storage_a', path: '/' + event.data.file }, { verify: false })
+    return items.length
+  }`
+  const { save, preview } = await saveCorpus(['tmp-a'], code)
+  expect((await save('--json')).json.data).toMatchObject({ runs: 1, leftOut: 0 })
+  expect((await preview(code, '--json')).json.data).toMatchObject({ same: 1 })
+})
+
 test('accepted differences are in a file beside the corpus', async () => {
   const { file, save, preview } = await saveCorpus(['tmp-a'])
   await save()

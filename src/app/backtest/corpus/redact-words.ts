@@ -12,7 +12,8 @@ const OF_OURS = [
   'files get find list snapshot hash delete deleteAll download downloadUrl withDownload exists',
   'outcome deleted changed not found proof reply none true false null undefined default',
   'with and',
-  'id name path type file folder size bytes sha256 service mimeType createdAt modifiedAt items nextPage nextToken totalItems',
+  'id name path type file folder size bytes sha256 service mimeType createdAt modifiedAt items',
+  'nextPage nextToken totalItems',
 ]
 
 /**

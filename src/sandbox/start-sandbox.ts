@@ -157,8 +157,9 @@ async function listen(handler: RequestListener, port: number, host: string): Pro
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new UpshotError('conflict', `Port ${port} is taken or not allowed. Choose another, or 0 for a free one.`, {
+    throw new UpshotError('conflict', `Port ${port} is taken or not allowed.`, {
       cause,
+      details: { fix: 'Choose another port, or 0 for a free one.' },
     })
   }
   const address = server.address() as AddressInfo

@@ -347,7 +347,10 @@ test('a backup of a server comes to the laptop, whole and once, and removes no f
   expect(await runHere(far, ['db', 'verify', file, '--json'])).toMatchObject({ json: { data: { rows: { run: 1 } } } })
   expect(readdirSync(folder)).toEqual(['monday.db'])
   expect(readdirSync(far)).not.toContain(mine)
-  expect(await upshot('db', 'backup', file)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
+  expect(await upshot('db', 'backup', file)).toMatchObject({
+    exit: 1,
+    json: { error: { code: 'conflict', fix: expect.stringContaining('does not exist yet') } },
+  })
   const { items } = await client.call('GET /audit', { query: { action: 'db.backup' } })
   expect(items).toMatchObject([{ actor: 'token:laptop-admin', outcome: 'begun' }])
   const disk = mountSmallDisk(1)

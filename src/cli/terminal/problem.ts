@@ -46,7 +46,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   forbidden: ['authentication', 'Use a token with more rights.'],
   not_found: ['notFound', 'Find the right name with the "list" command of the same group.'],
   unknown_operation: ['usage', 'Use the version of the server.'],
-  conflict: ['failed', 'Choose another name.'],
+  conflict: ['failed', 'Look at its present state with the "show" or "list" command of the same group, then decide.'],
   list_changed: ['difference', 'Look at the list again, then decide.'],
   body_too_large: ['usage', 'Send a smaller body, or raise receive.bodyBytes in config/upshot.config.ts.'],
   misdirected: ['usage', 'Use the address that the app prints at its start, or name this one in admin.url.'],

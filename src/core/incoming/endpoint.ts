@@ -65,7 +65,9 @@ interface NewEndpoint {
 
 /** The refusal to add a second endpoint of a name. */
 export function describeTakenEndpoint(name: string): UpshotError {
-  return new UpshotError('conflict', `There is an endpoint named "${name}" already. Choose another name.`)
+  return new UpshotError('conflict', `There is an endpoint named "${name}" already.`, {
+    details: { fix: 'Choose another name.' },
+  })
 }
 
 /** Completes an endpoint; throws `invalid_request` for an invalid name or a weak secret. */

@@ -92,7 +92,9 @@ export function openDatabase(dir: string): Db {
   } catch (error) {
     db.close()
     if (!isLocked(error)) throw error
-    throw new UpshotError('conflict', `Another sandbox is running on ${dir}. Stop it, or choose another directory.`)
+    throw new UpshotError('conflict', `Another sandbox is running on ${dir}.`, {
+      details: { fix: 'Stop it, or choose another directory.' },
+    })
   }
 }
 

@@ -43,7 +43,8 @@ export function upkeepHandlers({ surroundings }: ResourceParts): Handlers<keyof 
       return { items: PRUNE_KINDS.flatMap((kind) => (forecast[kind] === null ? [] : [{ kind, ...forecast[kind] }])) }
     },
     async 'POST /retention/prune'({ record, tell }) {
-      if (isPruning) throw new UpshotError('conflict', 'A prune is under way already.')
+      if (isPruning)
+        throw new UpshotError('conflict', 'A prune is under way already.', { details: { fix: 'Wait for its end.' } })
       isPruning = true
       try {
         await record(null, { ...retention() })

@@ -65,7 +65,9 @@ function report(out: Output, backup: Backup): void {
 /** Lets the server make and check a copy, and fetches it. Throws `conflict` for a taken name. */
 async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: string): Promise<void> {
   if (existsSync(to))
-    throw new UpshotError('conflict', `There is already a file ${to}, and a backup overwrites nothing.`)
+    throw new UpshotError('conflict', `There is already a file ${to}, and a backup overwrites nothing.`, {
+      details: { fix: 'Name a file that does not exist yet.' },
+    })
   if (out.given.dryRun) return out.result({ file: to, made: false }, () => [`Would fetch a backup to ${to}.`])
   await project.withOperations(async (operations) => {
     using work = showWork(out, 'Backing up')

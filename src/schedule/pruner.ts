@@ -132,8 +132,8 @@ interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal' | 'on
 export class Pruner extends Loop {
   readonly #parts: PrunerParts
   readonly #madeAt: number
-  /** The moment from which the last round counted ages; null before the first. */
-  #from: number | null = null
+  /** The newest moment that proved right: a round counts ages from a day later at most. */
+  #newest: number | null = null
 
   constructor(parts: PrunerParts) {
     super(parts.clock, { everyMs: EVERY_MS, firstMs: FIRST_AFTER_MS })
@@ -145,8 +145,10 @@ export class Pruner extends Loop {
     const { store, clock, publish } = this.#parts
     const { signal } = this
     const startedAt = clock.now()
-    const from = Math.min(startedAt, (this.#from ?? (await this.#findNewest())) + MAX_AGED_MS)
-    this.#from = from
+    const newest = this.#newest ?? (await this.#findNewest())
+    const from = Math.min(startedAt, newest + MAX_AGED_MS)
+    // A clock that is decades behind at the start of a machine is soon set right.
+    this.#newest = Math.max(newest, from)
     await forgetSecrets(store, from)
     while ((await store.pruneSchedules(from - DONE_KEPT_MS, MIN_ROWS)) === MIN_ROWS) signal.throwIfAborted()
     const { runs, failures, refusals, deliveries, payloads, audit, effects, files } = await pruneStore({
@@ -160,13 +162,20 @@ export class Pruner extends Loop {
     }
   }
 
-  /** The newest moment that rows of earlier processes have: this one may have a wrong clock. */
+  /**
+   * The newest moment that rows of earlier processes have: this one may have a wrong clock. If all
+   * rows are newer than its start, the clock was behind then.
+   */
   async #findNewest(): Promise<number> {
     const { store } = this.#parts
-    const runs = await store.listRuns({ limit: 1, until: this.#madeAt })
-    const deliveries = await store.listDeliveries({ limit: 1, before: firstId('dlv', this.#madeAt) })
-    const moments = [...runs, ...deliveries].map(({ id }) => readIdTime(id))
-    return moments.length === 0 ? this.#madeAt : Math.max(...moments)
+    for (const until of [this.#madeAt, undefined]) {
+      const before = until === undefined ? undefined : firstId('dlv', until)
+      const runs = await store.listRuns({ limit: 1, until })
+      const deliveries = await store.listDeliveries({ limit: 1, before })
+      const moments = [...runs, ...deliveries].map(({ id }) => readIdTime(id))
+      if (moments.length > 0) return Math.max(...moments)
+    }
+    return this.#madeAt
   }
 
   protected override failed(error: unknown): void {

@@ -168,6 +168,23 @@ test('a process that starts a year ahead removes no more than a day of history a
   expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 3, 0])
 })
 
+test('a process that starts in 1970 prunes as ever once its clock is right', async () => {
+  const store = await fillStore(3)
+  await queueRun(store, 'evt_late', 'follow-up', NOW + 8 * DAY - 1)
+  const clock = new ManualClock(0)
+  const heard: Notice[] = []
+  const retention = { ...KEEP_ALL, runs: 7 * DAY }
+  const pruner = new Pruner({ store, clock, retention, publish: (notice) => heard.push(notice) })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  for (const moment of [60_000, NOW + 8 * DAY]) {
+    expect(heard).toEqual([])
+    clock.set(moment)
+    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(heard).toMatchObject([{ kind: 'store.pruned', runs: 3 }])
+})
+
 test('the pruner reports a store that fails and tries again an hour later', async () => {
   const clock = new ManualClock(NOW)
   const heard: Notice[] = []

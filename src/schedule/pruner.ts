@@ -168,10 +168,9 @@ export class Pruner extends Loop {
    */
   async #findNewest(): Promise<number> {
     const { store } = this.#parts
-    for (const until of [this.#madeAt, undefined]) {
-      const before = until === undefined ? undefined : firstId('dlv', until)
-      const runs = await store.listRuns({ limit: 1, until })
-      const deliveries = await store.listDeliveries({ limit: 1, before })
+    for (const filter of [{ until: this.#madeAt, before: firstId('dlv', this.#madeAt) }, {}]) {
+      const runs = await store.listRuns({ ...filter, limit: 1 })
+      const deliveries = await store.listDeliveries({ ...filter, limit: 1 })
       const moments = [...runs, ...deliveries].map(({ id }) => readIdTime(id))
       if (moments.length > 0) return Math.max(...moments)
     }

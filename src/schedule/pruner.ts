@@ -168,9 +168,10 @@ export class Pruner extends Loop {
    */
   async #findNewest(): Promise<number> {
     const { store } = this.#parts
-    for (const filter of [{ until: this.#madeAt, before: firstId('dlv', this.#madeAt) }, {}]) {
-      const runs = await store.listRuns({ ...filter, limit: 1 })
-      const deliveries = await store.listDeliveries({ ...filter, limit: 1 })
+    const started = { runs: { until: this.#madeAt }, deliveries: { before: firstId('dlv', this.#madeAt) } }
+    for (const filter of [started, { runs: {}, deliveries: {} }]) {
+      const runs = await store.listRuns({ ...filter.runs, limit: 1 })
+      const deliveries = await store.listDeliveries({ ...filter.deliveries, limit: 1 })
       const moments = [...runs, ...deliveries].map(({ id }) => readIdTime(id))
       if (moments.length > 0) return Math.max(...moments)
     }

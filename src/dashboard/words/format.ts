@@ -100,7 +100,13 @@ export function toggled<Thing>(selection: ReadonlySet<Thing>, thing: Thing): Rea
   return next
 }
 
-/** A text of others. A character that would turn its direction is shown as its number. */
+/**
+ * A text of others. A character that turns its direction, or that nobody sees, is shown as its
+ * number; those within an emoji stay.
+ */
 export function steady(text: string): string {
-  return text.replace(/\p{Bidi_Control}/gu, (turn) => `⟨U+${turn.charCodeAt(0).toString(16).padStart(4, '0')}⟩`)
+  if (!/\p{Default_Ignorable_Code_Point}/u.test(text)) return text
+  return text.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string) =>
+    unseen === undefined ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
+  )
 }

@@ -75,10 +75,15 @@ export function wrapText(text: string, room: number, most: number): string[] {
 }
 
 /**
- * Removes control characters: text from outside must not start a new line or steer the terminal.
+ * A text on one line that steers no terminal. A character that nobody sees is shown as its number,
+ * or two names would look alike; those within an emoji stay.
  */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+  if (!/\p{Default_Ignorable_Code_Point}/u.test(line)) return line
+  return line.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string) =>
+    unseen === undefined ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
+  )
 }
 
 /** Made for the first text that is not plain, for it takes 16 ms of processor time. */

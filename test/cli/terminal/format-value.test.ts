@@ -3,7 +3,24 @@ import { formatBytes, formatSpan, formatText } from '../../../src/cli/terminal/f
 import { withIsoTimes } from '../../../src/core/time.ts'
 
 test('foreign text loses its control characters and line breaks', () => {
-  expect(formatText('a\u001B[31m\nb\u202Ec')).toBe('a [31m b c')
+  expect(formatText('a\u001B[31m\nb\u202Ec')).toBe('a [31m b⟨U+202e⟩c')
+})
+
+test.each([
+  ['\u200B', '200b'],
+  ['\u00AD', '00ad'],
+  ['\uFEFF', 'feff'],
+  ['\u3164', '3164'],
+  ['\u{E0041}', 'e0041'],
+  ['\u200D', '200d'],
+  ['\uFE0F', 'fe0f'],
+])('of two names that look alike, one shows its character %j', (unseen, number) => {
+  expect(formatText(`/in/a${unseen}b.txt`)).toBe(`/in/a⟨U+${number}⟩b.txt`)
+})
+
+test('an emoji of several characters stays one', () => {
+  const emoji = '👨‍👩‍👧‍👦 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 👍🏽 🏳️‍🌈'
+  expect(formatText(emoji)).toBe(emoji)
 })
 
 test.each([

@@ -75,8 +75,8 @@ export function wrapText(text: string, room: number, most: number): string[] {
 }
 
 /**
- * A text on one line that steers no terminal. A character that nobody sees is shown as its number,
- * or two names would look alike; those within an emoji stay.
+ * A text on one line that steers no terminal. A character that nobody sees is shown as its number:
+ * two names must not look alike. Those within an emoji stay.
  */
 export function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

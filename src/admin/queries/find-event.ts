@@ -40,6 +40,18 @@ export async function findEvent(
 }
 
 /**
+ * As {@link findEvent}, but takes a beginning only with an ellipsis, which says that it is one.
+ * Without it, it may be the whole id of an event that is gone.
+ */
+export async function findEventToActOn(store: EventReads, sought: Sought): Promise<EventRecord> {
+  const event = await findEvent(store, sought)
+  if (event.id === sought.id || sought.id.endsWith('…')) return event
+  throw new UpshotError('invalid_request', `No event has the id ${sought.id}; only one begins with it.`, {
+    fix: `Give the whole id, if you mean it: ${event.id}`,
+  })
+}
+
+/**
  * The id of the only event that begins so, for a filter; `text` itself where none does. A run may
  * outlive the event that caused it.
  */

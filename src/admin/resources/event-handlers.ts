@@ -18,7 +18,7 @@ import type { Caller } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { findAbsorbers } from '../queries/find-absorber.ts'
-import { findEvent } from '../queries/find-event.ts'
+import { findEvent, findEventToActOn } from '../queries/find-event.ts'
 import { EVENT_POSITION, readPage } from '../queries/read-page.ts'
 import { given, parseSearch, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
@@ -208,7 +208,7 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       return startOperation(parts, plan, call)
     },
     async 'POST /events/:id/replay'({ params, body, caller, writes, now }) {
-      const event = await findEvent(store, { id: params.id, account: body.account })
+      const event = await findEventToActOn(store, { id: params.id, account: body.account })
       const known = planRuns(event.type, (await store.listRoutes()) ?? [])
       const workflows = body.workflows ?? known
       const unknown = workflows.filter((workflow) => !known.includes(workflow))

@@ -20,8 +20,20 @@ test('an event is found by the beginning of its id where it is unique, whatever 
   expect(await show('5f0c8a0e-6a40…')).toMatchObject({ ok: true, data: { id: uuid } })
   expect(await show('order 17/請')).toMatchObject({ ok: true, data: { id: 'order 17/請求書/created' } })
   expect(await show('5f0c8a0')).toMatchObject({ ok: false, error: { code: 'not_found' } })
-  const replay = await cli('events', 'replay', '5f0c8a0e', '--workflow', 'follow-up')
+  const replay = await cli('events', 'replay', '5f0c8a0e…', '--workflow', 'follow-up')
   expect(replay.json.data).toMatchObject({ runs: [{ event: uuid, workflow: 'follow-up' }] })
+})
+
+test('a replay takes no beginning of an id that may be the whole id of another event', async () => {
+  const { cli, save, store } = await openShop()
+  await save('evt_order10')
+  const before = (await store.listRuns({ limit: 9 })).length
+  for (const more of [[], ['--dry-run']]) {
+    expect((await cli('events', 'replay', 'evt_order1', ...more)).json).toMatchObject({
+      error: { code: 'invalid_request', fix: 'Give the whole id, if you mean it: evt_order10' },
+    })
+  }
+  expect(await store.listRuns({ limit: 9 })).toHaveLength(before)
 })
 
 test('the beginning of several event ids is refused with all of them', async () => {

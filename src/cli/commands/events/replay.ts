@@ -28,7 +28,7 @@ interface Replayed {
 
 export function define(command: Command, { out, project }: Cli): void {
   addSchemaOptions(command, FILTER, NAMES)
-    .argument('[ids...]', 'ids of the events, or their beginnings; or - to read ids from standard input')
+    .argument('[ids...]', 'ids of the events, or their beginnings with …; or - to read ids from standard input')
     .option('--workflow <id>', 'only this workflow (default: all that run on the type of the event)')
     .option('--account <name>', 'account of the events')
     .option('--per-second <count>', 'the most selected events per second (default: 100)', countUpTo(10_000))

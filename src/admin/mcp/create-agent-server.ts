@@ -74,8 +74,8 @@ export function createAgentServer({ version, rights, perform }: AgentParts): Ser
         if ('progress' in told) await notify(told.progress)
         else answer = told.answer
       }
-      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return wrapAnswer(answer)
-      return wrapAnswer(await followOperation(answer as Operation, { perform, signal }, notify))
+      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return wrapAnswer(answer, tool.spec)
+      return wrapAnswer(await followOperation(answer as Operation, { perform, signal }, notify), tool.spec)
     } catch (error) {
       return wrapRefusal(toKnown(error))
     }
@@ -119,15 +119,20 @@ interface ToolAnswer {
 }
 
 /** An answer as JSON. A larger one is cut, and says how to ask for the rest. */
-export function wrapAnswer(answer: unknown): ToolAnswer {
+export function wrapAnswer(answer: unknown, { query }: Pick<RouteSpec, 'query'>): ToolAnswer {
   const text = JSON.stringify(answer ?? { done: true })
   if (text.length <= MAX_ANSWER) return tell(text)
   const { items } = answer as { items?: unknown }
-  return Array.isArray(items) ? cutList(answer as { items: unknown[] }, text.length) : tell(cutText(text))
+  if (!Array.isArray(items)) return tell(cutText(text))
+  const hasPages = query !== undefined && 'limit' in query.shape
+  return cutList(answer as { items: unknown[] }, { length: text.length, hasPages })
 }
 
 /** As many whole items as there is room for. */
-function cutList(answer: { items: unknown[] }, length: number): ToolAnswer {
+function cutList(
+  answer: { items: unknown[] },
+  { length, hasPages }: { length: number; hasPages: boolean },
+): ToolAnswer {
   const { items, ...about } = answer
   let kept = items.length
   let text = ''
@@ -135,7 +140,8 @@ function cutList(answer: { items: unknown[] }, length: number): ToolAnswer {
     kept = Math.min(kept - 1, Math.floor((kept * MAX_ANSWER) / room))
     // `next` begins behind items that were left out.
     const shown = { ...about, next: null, items: items.slice(0, kept) }
-    const next = kept > 0 ? `Ask with \`limit\` ${kept}.` : 'The first is too large: ask for it by its id.'
+    const more = hasPages ? `Ask with \`limit\` ${kept}.` : 'No tool lists the others: ask for one by its name.'
+    const next = kept > 0 ? more : 'The first is too large: ask for it by its id.'
     text = JSON.stringify({ ...shown, cut: `${kept} of ${items.length} items are here. ${next}` })
   }
   return tell(text)

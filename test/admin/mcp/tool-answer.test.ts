@@ -4,16 +4,18 @@ import { wrapAnswer, wrapRefusal } from '../../../src/admin/mcp/create-agent-ser
 import { toKnown } from '../../../src/admin/perform/to-known.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 
+/** A tool whose list has pages, and one whose list has none. */
+const [PAGED, WHOLE] = [{ query: z.object({ limit: z.int() }) }, {}]
 const textOf = ({ content }: ReturnType<typeof wrapAnswer>) => content.map(({ text }) => text).join('')
 
 test('a small answer is told whole, and an empty one as done', () => {
-  expect(textOf(wrapAnswer({ items: [1], next: 'n' }))).toBe('{"items":[1],"next":"n"}')
-  expect(textOf(wrapAnswer(undefined))).toBe('{"done":true}')
+  expect(textOf(wrapAnswer({ items: [1], next: 'n' }, PAGED))).toBe('{"items":[1],"next":"n"}')
+  expect(textOf(wrapAnswer(undefined, WHOLE))).toBe('{"done":true}')
 })
 
 test('a large list is cut to whole items, without a `next` that would skip the others', () => {
   const items = Array.from({ length: 400 }, (_, id) => ({ id, text: 'x'.repeat(id % 7 === 0 ? 900 : 300) }))
-  const text = textOf(wrapAnswer({ items, next: 'behind all of them', searched: { rows: 400 } }))
+  const text = textOf(wrapAnswer({ items, next: 'behind all of them', searched: { rows: 400 } }, PAGED))
   expect(text.length).toBeLessThan(50_001)
   const told = JSON.parse(text)
   expect(told).toMatchObject({ next: null, searched: { rows: 400 } })
@@ -22,10 +24,18 @@ test('a large list is cut to whole items, without a `next` that would skip the o
   expect(told.cut).toBe(`${told.items.length} of 400 items are here. Ask with \`limit\` ${told.items.length}.`)
 })
 
+test('a large list without pages names no `limit`, which its tool would refuse', () => {
+  const items = Array.from({ length: 400 }, (_, id) => ({ id, text: 'x'.repeat(300) }))
+  const told = JSON.parse(textOf(wrapAnswer({ items }, WHOLE)))
+  expect(told.cut).toBe(
+    `${told.items.length} of 400 items are here. No tool lists the others: ask for one by its name.`,
+  )
+})
+
 test('one item that is too large leaves an empty list, and another large answer its first part', () => {
-  const one = JSON.parse(textOf(wrapAnswer({ items: ['x'.repeat(60_000)], next: null })))
+  const one = JSON.parse(textOf(wrapAnswer({ items: ['x'.repeat(60_000)], next: null }, PAGED)))
   expect(one).toMatchObject({ items: [], cut: '0 of 1 items are here. The first is too large: ask for it by its id.' })
-  expect(textOf(wrapAnswer({ value: 'x'.repeat(60_000) }))).toMatch(
+  expect(textOf(wrapAnswer({ value: 'x'.repeat(60_000) }, WHOLE))).toMatch(
     /x\n… cut: 100\d\d more characters\. Ask for a part/,
   )
 })

@@ -69,3 +69,14 @@ test.each<[string, Partial<LimiterStore>, RegExp]>([
   const { take } = open({ store: { ...memoryLimiterStore(), ...broken } })
   await expect(take()).rejects.toMatchObject({ code: 'invalid_config', message: expect.stringMatching(message) })
 })
+
+test('each key has a limit of its own', async () => {
+  const store = memoryLimiterStore()
+  const take = (key: string) =>
+    new SharedState({ key, store }).update((state) =>
+      decideStarts(state, { now: 0, allowance: { starts: 1, windowMs: WINDOW_MS }, wanted: [1] }),
+    )
+  expect((await take('one')).decision).toMatchObject({ kind: 'start' })
+  expect((await take('one')).decision).toMatchObject({ kind: 'wait' })
+  expect((await take('other')).decision).toMatchObject({ kind: 'start' })
+})

@@ -6,8 +6,8 @@ import { type Clock, Loop } from '../../core/time.ts'
 
 /** How often a worker compares the workflows with the definitions of the workers at work. */
 const LOOK_EVERY_MS = 60_000
-/** Time for a worker that stopped to start again: until then, what it defined stays. */
-const RETURN_MS = 10 * 60_000
+/** Looks in which a worker that stopped may start again: until then, what it defined stays. */
+const RETURN_LOOKS = 10
 
 interface Parts {
   store: Pick<Store, 'reviewWorkflows'>
@@ -21,7 +21,7 @@ interface Parts {
 export class DefinitionWatch extends Loop {
   readonly #parts: Parts
   /** Workflows of this version are other than the workers at work define them. */
-  #outdated: { version: number | null; since: number } = { version: null, since: 0 }
+  #outdated: { version: number | null; looks: number } = { version: null, looks: 0 }
 
   constructor(parts: Parts) {
     super(parts.clock, { everyMs: LOOK_EVERY_MS, firstMs: LOOK_EVERY_MS })
@@ -30,10 +30,9 @@ export class DefinitionWatch extends Loop {
 
   protected async round(): Promise<undefined> {
     const { store, clock, loaded } = this.#parts
-    const now = clock.now()
-    const { version, since } = this.#outdated
-    const outdated = await store.reviewWorkflows(loaded(), now - since < RETURN_MS ? null : version, now)
-    if (outdated !== version) this.#outdated = { version: outdated, since: now }
+    const { version, looks } = this.#outdated
+    const outdated = await store.reviewWorkflows(loaded(), looks < RETURN_LOOKS ? null : version, clock.now())
+    this.#outdated = { version: outdated, looks: outdated === version ? looks + 1 : 1 }
   }
 
   protected override failed(error: unknown): void {

@@ -31,7 +31,7 @@ async function openWatch() {
     }
     return (await store.listWorkflows()).flatMap(({ eventTypes }) => eventTypes)
   }
-  return { store, start, typesAfter }
+  return { store, clock, start, typesAfter }
 }
 
 test('old code decides once no worker has had newer code for ten minutes', async () => {
@@ -50,5 +50,15 @@ test('the ten minutes begin again where a worker with the newer code comes back'
   await typesAfter(1)
   await store.stopWorker('wrk_newer')
   expect(await typesAfter(10)).toEqual(['file.created', 'file.deleted'])
+  expect(await typesAfter(1)).toEqual(['file.created'])
+})
+
+test('the ten minutes pass at their own pace where the clock is moved meanwhile', async () => {
+  const { store, clock, typesAfter } = await openWatch()
+  await store.stopWorker('wrk_new')
+  await typesAfter(2)
+  clock.set(clock.now() + 3_600_000)
+  while (clock.nextAt() === null) await new Promise(setImmediate)
+  expect(await typesAfter(7)).toEqual(['file.created', 'file.deleted'])
   expect(await typesAfter(1)).toEqual(['file.created'])
 })

@@ -72,8 +72,10 @@ export class Callbacks {
     const state = stateOf(hook, delivery.receivedAt)
     if (state === 'ended' || state === 'expired') return refuse('closed', { reason: state }, about(hook))
     const read = readAnswer(hook, delivery)
-    if (read === null)
-      return refuse('wrong_type', { contentType: nameMediaType(delivery.header('content-type')) }, about(hook))
+    if (read === null) {
+      const refused = refuse('wrong_type', { contentType: nameMediaType(delivery.header('content-type')) }, about(hook))
+      return { ...refused, complaint: new UpshotError('invalid_request', TYPES) }
+    }
     if (read instanceof UpshotError)
       return { ...refuse('bad_json', { reason: read.message }, about(hook)), complaint: read }
     // Where there is an answer already, the bytes decide and nothing else.
@@ -149,6 +151,8 @@ interface ReadAnswer {
   text: string
 }
 
+const TYPES = 'Send JSON, a form as application/x-www-form-urlencoded, or text/plain.'
+
 /** The data of an answer: JSON, a form, or plain text. Null for any other type of content. */
 function readAnswer(
   { data }: Pick<HookRecord, 'data'>,
@@ -161,6 +165,9 @@ function readAnswer(
   if (text instanceof UpshotError) return text
   if (type === 'text/plain') return { value: text, text: JSON.stringify(text) }
   const fields = Map.groupBy(new URLSearchParams(text), ([name]) => name)
+  // The parser has replaced bytes that are no UTF-8.
+  if (/\uFFFD/.test([...fields].flat(2).join()) && !/\uFFFD|%EF%BF%BD/i.test(text))
+    return new UpshotError('invalid_event', 'The form is not UTF-8.')
   if (fields.size > JSON_LIMITS.keys)
     return new UpshotError('invalid_event', `The body has more than ${JSON_LIMITS.keys} fields.`)
   const value = readForm(fields, data)

@@ -72,6 +72,8 @@ test('tokens and endpoints are named by the beginnings of their ids', async ({ c
   await store.addEndpoint(endpoint)
   expect((await cli('tokens', 'revoke', shortOf(id), '--yes')).json.data).toMatchObject({ id, revoked: true })
   expect((await cli('tokens', 'revoke', shortOf(id), '--yes')).json.error.code).toBe('not_found')
+  // Nobody is asked about a token that is not there.
+  expect((await cli('tokens', 'revoke', '')).json.error).toMatchObject({ code: 'not_found' })
   for (const named of ['shop', endpoint.id, shortOf(endpoint.id)])
     expect((await cli('endpoints', 'show', named)).json.data).toMatchObject({ name: 'shop' })
   expect(await cli('deliveries', 'list', '--endpoint', endpoint.id)).toMatchObject({ exit: 0 })

@@ -100,7 +100,9 @@ test('data that does not fit is 422 with its places, and the hook stays open', a
   expect(misfit.body.error.details.faults).toMatchObject([{ at: 'verdict' }])
   expect((await send('{"verdict":"clean","verdict":"infected"}')).status).toBe(400)
   expect((await send('{"verdict":')).status).toBe(400)
-  expect((await send('<verdict/>', { 'Content-Type': 'application/xml' })).status).toBe(415)
+  const unknown = await send('<verdict/>', { 'Content-Type': 'application/xml' })
+  expect(unknown.status).toBe(415)
+  expect(unknown.body.error.message).toMatch(/JSON, a form .*, or text/)
   expect((await send(CLEAN)).status).toBe(200)
   expect((await told()).map(({ verdict }) => verdict).sort()).toEqual([
     'accepted',
@@ -202,6 +204,12 @@ const REVIEW = z.object({
   next: z.enum(['keep', 'delete']).optional(),
   mail: z.email().optional(),
   more: z.array(z.string()).optional(),
+})
+
+test('a form that is no UTF-8 is refused, and a replacement character of the sender is taken', async () => {
+  const { send } = await openCallback({ data: { type: 'object' } })
+  for (const form of ['verdict=%ff', 'a=1&%c3=2']) expect((await send(form, FORM_TYPE)).status).toBe(400)
+  expect((await send('verdict=%EF%BF%BD&share=100%', FORM_TYPE)).status).toBe(200)
 })
 
 test('a form of very many fields is refused at once, like such JSON', async () => {

@@ -24,15 +24,11 @@ export function define(command: Command, { out, project }: Cli): void {
         const query = { account }
         if (isRedacted) {
           const redacted = await call(operations, 'GET /events/:id/redacted', { params, query })
-          return out.result(redacted, () => JSON.stringify(redacted, null, 2).split('\n'))
+          return out.result(redacted, () => formatJson(redacted))
         }
         if (isData) {
           const data = await readWhole(operations, { params, query })
-          return out.result(data, () =>
-            JSON.stringify(data, null, 2)
-              .split('\n')
-              .map((line) => formatText(line)),
-          )
+          return out.result(data, () => formatJson(data))
         }
         const event = await call(operations, 'GET /events/:id', { params, query })
         if (isTrace) {
@@ -42,6 +38,12 @@ export function define(command: Command, { out, project }: Cli): void {
         out.result(event, () => formatDetails(event, out))
       }),
     )
+}
+
+function formatJson(content: unknown): string[] {
+  return JSON.stringify(content, null, 2)
+    .split('\n')
+    .map((line) => formatText(line))
 }
 
 /** Characters of one part: few enough that nobody waits for it. */

@@ -3,6 +3,7 @@ import { TOKEN_ROUTES } from '../../../admin/contract/resources/access/tokens.ts
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
 import { ACCESS_ROLES } from '../../../core/access/role.ts'
+import { UpshotError } from '../../../core/errors.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
@@ -40,13 +41,22 @@ export const add = actCommand('POST /tokens', {
 export const revoke = actCommand('DELETE /tokens/:id', {
   argument: ['id', 'id of the token, tok_…, or its beginning, or the name of the token'],
   look: 'GET /tokens',
-  will: (named, found) => `revoke the token ${findToken(named, found.items)?.name ?? named}`,
+  will: (named, found) => `revoke the token ${requireToken(named, found.items).name}`,
   asks: () => [],
   data: (_, named, found) => ({ ...findToken(named, found.items), revoked: true }),
   done: (_, named, { found }) => `The token ${findToken(named, found.items)?.name ?? named} is revoked.`,
 })
 
 type Token = AnswerOf<'GET /tokens'>['items'][number]
+
+/** Nobody is asked about a token that is not there. */
+function requireToken(named: string, tokens: readonly Token[]): Token {
+  const token = findToken(named, tokens)
+  if (token) return token
+  throw new UpshotError('not_found', `There is no token "${named}" that is not revoked.`, {
+    fix: 'List them with "upshot tokens list".',
+  })
+}
 
 function findToken(named: string, tokens: readonly Token[]): Token | undefined {
   const valid = tokens.filter(({ revokedAt }) => revokedAt === null)

@@ -255,6 +255,7 @@ test('a search completes its last word: the name of a filter, then a value, and 
 
 test('a character that turns a text, or that nobody sees, is shown as its number', () => {
   expect(steady('/in/a\u200Bb\u{E0041}.txt')).toBe('/in/a⟨U+200b⟩b⟨U+e0041⟩.txt')
+  expect(steady('می\u200Cخواهم')).toBe('می\u200Cخواهم')
   expect(steady('👨‍👩‍👧‍👦 ❤️ 1️⃣')).toBe('👨‍👩‍👧‍👦 ❤️ 1️⃣')
   expect(steady('/in/\u202efdp.exe \u2066a\u2069 é😀')).toBe('/in/⟨U+202e⟩fdp.exe ⟨U+2066⟩a⟨U+2069⟩ é😀')
 })

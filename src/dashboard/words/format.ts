@@ -102,11 +102,18 @@ export function toggled<Thing>(selection: ReadonlySet<Thing>, thing: Thing): Rea
 
 /**
  * A text of others. A character that turns its direction, or that nobody sees, is shown as its
- * number; those within an emoji stay.
+ * number. Those that shape an emoji or letters stay.
  */
 export function steady(text: string): string {
   if (!/\p{Default_Ignorable_Code_Point}/u.test(text)) return text
-  return text.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string) =>
-    unseen === undefined ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
+  return text.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string, at = 0) =>
+    unseen === undefined || isShaping(text, at) ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
   )
+}
+
+/** True for a joiner between two letters of a script in which it changes their shape. */
+function isShaping(text: string, at: number): boolean {
+  if (!/[\u200c\u200d]/u.test(text.charAt(at))) return false
+  const letter = /[\p{scx=Arab}\p{scx=Deva}\p{scx=Beng}\p{scx=Gujr}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}]/u
+  return letter.test(text.charAt(at - 1)) && letter.test(text.charAt(at + 1))
 }

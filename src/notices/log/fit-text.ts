@@ -76,14 +76,21 @@ export function wrapText(text: string, room: number, most: number): string[] {
 
 /**
  * A text on one line that steers no terminal. A character that nobody sees is shown as its number:
- * two names must not look alike. Those within an emoji stay.
+ * two names must not look alike. Those that shape an emoji or letters stay.
  */
 export function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
   if (!/\p{Default_Ignorable_Code_Point}/u.test(line)) return line
-  return line.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string) =>
-    unseen === undefined ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
+  return line.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string, at = 0) =>
+    unseen === undefined || isShaping(line, at) ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
   )
+}
+
+/** True for a joiner between two letters of a script in which it changes their shape. */
+function isShaping(text: string, at: number): boolean {
+  if (!/[\u200c\u200d]/u.test(text.charAt(at))) return false
+  const letter = /[\p{scx=Arab}\p{scx=Deva}\p{scx=Beng}\p{scx=Gujr}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}]/u
+  return letter.test(text.charAt(at - 1)) && letter.test(text.charAt(at + 1))
 }
 
 /** Made for the first text that is not plain, for it takes 16 ms of processor time. */

@@ -18,6 +18,11 @@ test.each([
   expect(formatText(`/in/a${unseen}b.txt`)).toBe(`/in/a⟨U+${number}⟩b.txt`)
 })
 
+test('a joiner stays where it changes the shape of letters', () => {
+  const names = 'می\u200Cخواهم.txt क्\u200Dष.txt'
+  expect(formatText(names)).toBe(names)
+})
+
 test('an emoji of several characters stays one', () => {
   const emoji = '👨‍👩‍👧‍👦 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 👍🏽 🏳️‍🌈'
   expect(formatText(emoji)).toBe(emoji)

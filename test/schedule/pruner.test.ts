@@ -2,6 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
 import type { Notice } from '../../src/core/notices.ts'
 import { KEEP_ALL, type PruneSlice } from '../../src/core/store/retention.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock, systemClock } from '../../src/core/time.ts'
 import { computeSliceRows, Pruner, pruneStore } from '../../src/schedule/pruner.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
@@ -121,9 +122,14 @@ test('the pruner prunes a minute after the start and every hour, reports it, and
   expect(clock.nextAt()).toBeNull()
 })
 
-test('a clock that jumps a year ahead costs no more than a day of history an hour', async () => {
-  const store = await fillStore(3)
-  const clock = new ManualClock(NOW)
+/** Sets the clock to the moment of a round, and waits for its end. */
+async function roundAt(clock: ManualClock, moment: number): Promise<void> {
+  clock.set(moment)
+  while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Starts a pruner that keeps runs for a week; gives the number of runs that each round removes. */
+function startCounted(store: Store, clock: ManualClock): readonly number[] {
   const rounds: number[] = []
   const counted = {
     ...store,
@@ -136,9 +142,15 @@ test('a clock that jumps a year ahead costs no more than a day of history an hou
   const pruner = new Pruner({ store: counted, clock, retention: { ...KEEP_ALL, runs: 7 * DAY }, publish() {} })
   onTestFinished(() => pruner.stop())
   pruner.start()
+  return rounds
+}
+
+test('a clock that jumps a year ahead costs no more than a day of history an hour', async () => {
+  const store = await fillStore(3)
+  const clock = new ManualClock(NOW)
+  const rounds = startCounted(store, clock)
   for (let hour = 0; hour < 9; hour++) {
-    clock.set(NOW + 365 * DAY + hour * 3_600_000)
-    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+    await roundAt(clock, NOW + 365 * DAY + hour * 3_600_000)
   }
   expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 0, 3, 0])
 })
@@ -147,23 +159,11 @@ test('a process that starts a year ahead removes no more than a day of history a
   const store = await fillStore(3)
   await queueRun(store, 'evt_late', 'follow-up', NOW + DAY)
   const clock = new ManualClock(NOW + 365 * DAY)
-  const rounds: number[] = []
-  const counted = {
-    ...store,
-    async prune(slice: PruneSlice) {
-      const progress = await store.prune(slice)
-      if (slice.kind === 'runs') rounds.push(progress.pruned)
-      return progress
-    },
-  }
-  const pruner = new Pruner({ store: counted, clock, retention: { ...KEEP_ALL, runs: 7 * DAY }, publish() {} })
-  onTestFinished(() => pruner.stop())
-  pruner.start()
+  const rounds = startCounted(store, clock)
   // A row of the clock that is ahead proves nothing.
   await queueRun(store, 'evt_ahead', 'follow-up', clock.now())
   for (let hour = 1; hour < 9; hour++) {
-    clock.set(NOW + 365 * DAY + hour * 3_600_000)
-    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+    await roundAt(clock, NOW + 365 * DAY + hour * 3_600_000)
   }
   expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 3, 0])
 })
@@ -179,8 +179,7 @@ test('a process that starts in 1970 prunes as ever once its clock is right', asy
   pruner.start()
   for (const moment of [60_000, NOW + 8 * DAY]) {
     expect(heard).toEqual([])
-    clock.set(moment)
-    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+    await roundAt(clock, moment)
   }
   expect(heard).toMatchObject([{ kind: 'store.pruned', runs: 3 }])
 })

@@ -18,6 +18,7 @@ export class MissingCode {
 
   /** A worker claims a run without its module only where no worker at work has it. */
   note(run: ClaimedRun, isLoaded: boolean, outcome: RunOutcome): void {
+    if (outcome.kind !== 'parked' && this.#told.size === 0) return
     const { clock, publish } = this.#parts
     const reason = describeNoCode(run, isLoaded)
     if (isLoaded) this.#told.delete(describeNoCode(run, false))

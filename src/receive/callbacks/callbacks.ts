@@ -165,13 +165,21 @@ function readAnswer(
   if (text instanceof UpshotError) return text
   if (type === 'text/plain') return { value: text, text: JSON.stringify(text) }
   const fields = Map.groupBy(new URLSearchParams(text), ([name]) => name)
-  // The parser has replaced bytes that are no UTF-8.
-  if (/\uFFFD/.test([...fields].flat(2).join()) && !/\uFFFD|%EF%BF%BD/i.test(text))
-    return new UpshotError('invalid_event', 'The form is not UTF-8.')
   if (fields.size > JSON_LIMITS.keys)
     return new UpshotError('invalid_event', `The body has more than ${JSON_LIMITS.keys} fields.`)
+  if (!isEscapedUtf8(text)) return new UpshotError('invalid_event', 'The form is not UTF-8.')
   const value = readForm(fields, data)
   return { value, text: JSON.stringify(value) }
+}
+
+/** `URLSearchParams` puts another character in the place of escaped bytes that are no UTF-8. */
+function isEscapedUtf8(form: string): boolean {
+  try {
+    form.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => decodeURIComponent(bytes))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** An answer without content, as of `curl -X POST`, is an empty text. */

@@ -87,6 +87,8 @@ async function migrateOnce(client: Client, schema: string, migrations: readonly 
     const found = await readSchema(client)
     if (found.version > migrations.length) throw describeNewer(found, migrations.length)
     for (const sql of migrations.slice(found.version)) await client.query(sql)
+    for (const name of await listMisled(client))
+      await client.query(`ALTER FUNCTION ${name} SET search_path FROM CURRENT`)
     if (found.version < migrations.length) {
       await client.query('DELETE FROM schema_version')
       await client.query('INSERT INTO schema_version (version, least) VALUES ($1, $2)', [
@@ -134,7 +136,10 @@ export async function requireServer(client: Client, place: string): Promise<void
 /** Throws `invalid_config` unless the schema is this version's. `place` names it. */
 export async function requireSchema(client: Client, place: string): Promise<void> {
   const schema = await findSchema(client)
-  if (isUsable(schema)) return requireMoved(client, place)
+  if (isUsable(schema)) {
+    await requireOwnPaths(client, place)
+    return requireMoved(client, place)
+  }
   const { version } = schema
   const known = MIGRATIONS.length
   if (version > known) throw describeNewer(schema, known)
@@ -144,6 +149,26 @@ export async function requireSchema(client: Client, place: string): Promise<void
       : `has schema ${version}, and needs ${known}`
   throw new UpshotError('invalid_config', `The database ${place} ${lacks}.`, {
     details: { fix: 'Run "upshot db migrate" with a user who may create tables, then start again.' },
+  })
+}
+
+/**
+ * Functions with the rights of their owner that still work on the schema's former name, after a
+ * person renamed it. Another schema may have that name by now.
+ */
+async function listMisled(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+       AND prosecdef AND NOT proconfig @> ARRAY['search_path=' || quote_ident(current_schema()) || ', pg_temp']`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** The functions of a renamed schema would remove old rows from the one that has its name now. */
+async function requireOwnPaths(client: Client, place: string): Promise<void> {
+  if ((await listMisled(client)).length === 0) return
+  throw new UpshotError('invalid_config', `The database ${place} was renamed: its functions work on the former name.`, {
+    details: { fix: 'Run "upshot db migrate" with the owner of the schema, then start again.' },
   })
 }
 

@@ -73,7 +73,9 @@ const limit = z.int().min(1)
 const concurrency = z.strictObject({ limit, key })
 
 const limits = {
-  concurrency: z.union([concurrency, z.tuple([concurrency, concurrency])]).optional(),
+  concurrency: z
+    .union([concurrency, z.tuple([concurrency, concurrency])], 'must be { limit, key }, or a list of two of them')
+    .optional(),
   throttle: z.strictObject({ limit, per: positiveDuration, key }).optional(),
   priority: z
     .custom<number>(
@@ -82,7 +84,10 @@ const limits = {
     )
     .optional(),
   singleton: z
-    .union([z.literal(true), z.strictObject({ key, onConflict: z.enum(['skip', 'queue', 'cancel']).optional() })])
+    .union(
+      [z.literal(true), z.strictObject({ key, onConflict: z.enum(['skip', 'queue', 'cancel']).optional() })],
+      'must be true or { key, onConflict }',
+    )
     .optional(),
   batch: z.strictObject({ size: z.int().min(1).max(10_000), wait: positiveDuration, key }).optional(),
   debounce: z.strictObject({ wait: positiveDuration, max: positiveDuration.optional(), key }).optional(),
@@ -127,8 +132,11 @@ const workflowSchema = z
     id: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,79}$/, 'must be words of a-z and 0-9 joined by "-", at most 80 characters'),
-    on: z.union([eventTrigger, z.array(eventTrigger).min(1), z.looseObject({ kind: z.enum(['cron', 'callable']) })]),
-    where: z.custom<(event: never) => boolean>((value) => typeof value === 'function').optional(),
+    on: z.union(
+      [z.string().min(1), z.looseObject({ kind: z.enum(['event', 'cron', 'callable']) }), z.array(eventTrigger).min(1)],
+      'must be an event type, defineEvent(…), a list of these, cron(…) or callable(…)',
+    ),
+    where: code.optional(),
     tags: code.optional(),
     retry: z
       .strictObject({ attempts: z.int().min(1).optional(), min: duration.optional(), max: duration.optional() })

@@ -209,12 +209,6 @@ export function findAuthorFrame({ at = [] }: Pick<Failure, 'at'>): string | null
   return null
 }
 
-/** The fault that kept a module of the author's from loading, with its place. */
-export function describeLoadFault(failure: Failure): string {
-  const place = findAuthorFrame(failure)
-  return `${failure.name}: ${failure.message}${place === null ? '' : ` (at ${place})`}`
-}
-
 function readText(error: Error, name: 'name' | 'stack' | 'code', limit: number): string | undefined {
   const text = readProperty(error, name)
   return typeof text === 'string' ? text.slice(0, limit) : undefined

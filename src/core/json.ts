@@ -83,6 +83,7 @@ export function describeIssues(name: string, { issues }: { issues: readonly Issu
  */
 export function listIssues(issues: readonly Issue[]): Issue[] {
   return issues.flatMap((issue) => {
+    if (issue.keys) return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not known' }))
     const near = issue.errors?.filter((part) => !part.some(isOfAnotherKind)) ?? []
     const below = (near.length === 1 ? near[0] : issue.code === 'invalid_key' && issue.issues) || []
     if (below.length === 0) return [issue]
@@ -101,6 +102,8 @@ interface Issue {
   code?: string | undefined
   /** Of a union: the issues of each part. */
   errors?: readonly (readonly Issue[])[]
+  /** Of a strict object: the fields that it does not know. */
+  keys?: readonly string[]
   /** Of a record's key. */
   issues?: readonly Issue[]
 }

@@ -22,7 +22,20 @@ describe('defineWorkflow', () => {
     ['a pause that is not a duration', { retry: { min: 'soon' } }, /retry\.min: must be a duration/],
     ['a timeout that is not a duration', { timeout: { step: '5 parsecs' } }, /timeout\.step: must be a duration/],
     ['a limit of nothing', { concurrency: { limit: 0 } }, /concurrency\.limit: Too small/],
-    ['an unknown part of a limit', { concurrency: { limt: 3 } }, /concurrency\.limit: .*Unrecognized key: "limt"/],
+    [
+      'an unknown part of a limit',
+      { concurrency: { limt: 3 } },
+      /concurrency\.limit: .*; concurrency\.limt: is not known$/,
+    ],
+    [
+      'an unknown option',
+      { concurency: { limit: 3 }, retries: 3 },
+      /valid\. concurency: is not known; retries: is not known$/,
+    ],
+    ['a limit that is a number', { concurrency: 5 }, /concurrency: must be \{ limit, key \}, or a list of two/],
+    ['a singleton that is text', { singleton: 'skip' }, /singleton: must be true or \{ key, onConflict \}/],
+    ['a trigger that is a number', { on: 5 }, /on: must be an event type, .* or callable\(…\)/],
+    ['a filter that is text', { where: 'x' }, /where: must be a function/],
     ['three limits', { concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] }, /concurrency/],
     ['a throttle without a time', { throttle: { limit: 1, per: 0 } }, /throttle\.per: must be longer than 0/],
     [

@@ -1,4 +1,5 @@
-import type { Failure } from '../../core/errors.ts'
+import { relative } from 'node:path'
+import { type Failure, findAuthorFrame } from '../../core/errors.ts'
 import type { DeliveryFacts, Verdict } from '../../core/incoming/delivery.ts'
 import type { Caller, Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
 import { NEXT_ATTEMPT_REASON, waitsForLimit } from '../../core/runs/retry.ts'
@@ -181,7 +182,11 @@ const LINES: Lines = {
   'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),
   'workflow.loaded': ({ kind, ...fields }) => line('info', 'workflow loaded', fields),
   'workflow.broken': ({ file, error, kept = false }) =>
-    line('error', kept ? 'workflow broken, its former version stays at work' : 'workflow broken', { file, err: error }),
+    line('error', kept ? 'workflow broken, its former version stays at work' : 'workflow broken', {
+      file,
+      place: placeOf(error),
+      err: error,
+    }),
   'workflows.reloaded': ({ kind, ...fields }) => line('info', 'workflows reloaded', fields),
   'workflows.removed': ({ kind, ...fields }) =>
     line('warn', 'workflows removed: no module defines them, so their events start no run any more', fields),
@@ -270,6 +275,12 @@ const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
 
 function nameRun({ run, workflow }: RunName): string {
   return `${run} (${workflow})`
+}
+
+/** The author's file and line in a fault, from this folder on. */
+function placeOf(error: Failure): string | undefined {
+  const frame = findAuthorFrame(error)
+  return frame === null ? undefined : relative(process.cwd(), frame)
 }
 
 function line(level: LineLevel, message: string, fields: LogLine['fields']): LogLine {

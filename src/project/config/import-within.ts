@@ -3,7 +3,8 @@ import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { describeError, describeLoadFault, UpshotError } from '../../core/errors.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
+import { describeLoadFault } from '../load-fault.ts'
 import type { LoopWatch } from './break-loop.ts'
 
 /** After the time is over, a timer of a thread that is not blocked comes within this. */

@@ -1,9 +1,10 @@
 import { codeHashOf, describeTrigger, describeWorkflow, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import { describeError, describeLoadFault, type Failure, UpshotError } from '../../core/errors.ts'
+import { describeError, type Failure, findAuthorFrame, UpshotError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { BrokenModule, LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
+import { describeLoadFault, withRemedy } from '../load-fault.ts'
 import { type LoadedModule, type LoadOptions, loadWorkflows } from './load-workflows.ts'
 
 /** The author's workflows in this process, by file and by id. */
@@ -83,7 +84,7 @@ export class WorkflowSet {
       const { file } = module
       const error = module.kind === 'broken' ? module.error : findScheduleFault(module.workflow)
       if (module.kind === 'loaded' && error === null) sound.set(file, module.workflow)
-      else faults.push({ kind: 'workflow.broken', file, error: describeError(error) })
+      else faults.push({ kind: 'workflow.broken', file, error: withRemedy(describeError(error)) })
     }
     this.#broken = []
     const taken = new Set([...sound.values()].map(({ id }) => id))
@@ -100,9 +101,10 @@ export class WorkflowSet {
   }
 }
 
-/** A fault with what to do. Errors of ours say so themselves. */
+/** A fault with its place and what to do. Errors of ours say themselves what to do. */
 function explain(error: Failure): string {
-  if (error.name === UpshotError.name) return error.message
+  const place = findAuthorFrame(error)
+  if (error.name === UpshotError.name) return `${error.message}${place === null ? '' : ` (at ${place})`}`
   return `${describeLoadFault(error)}. Mend the module, then start the app again.`
 }
 

@@ -123,3 +123,10 @@ test('a line about a step, or about its call, has the span of that attempt in th
     { trace_id, span_id: stepSpanIdOf('run_1', 'read', 1), run: 'run_1', step: 'read', workflow: 'verify-transfer' },
   ])
 })
+
+test('a module that is broken is named with its line', () => {
+  const at = [`${process.cwd()}/workflows/a.workflow.ts:7`]
+  expect(jsonOf({ kind: 'workflow.broken', file: 'a.workflow.ts', error: { ...ERROR, at } })).toMatchObject([
+    { file: 'a.workflow.ts', place: 'workflows/a.workflow.ts:7', message: 'workflow broken' },
+  ])
+})

@@ -76,7 +76,7 @@ function writesOf({ store, clock }: AccessParts, caller: Caller) {
 
 /**
  * Takes a one-time code, and starts a session. Its two secrets are seen once. Throws
- * `unauthenticated`, or `too_many_requests` after five wrong codes within a minute.
+ * `unauthenticated`, or `too_many_requests` for a sixth wrong code within a minute.
  */
 async function logIn(
   parts: AccessParts,
@@ -84,7 +84,6 @@ async function logIn(
   now: number,
 ): Promise<{ cookie: string; key: string; role: AccessRole }> {
   const { wrong } = parts.authenticator
-  wrong.check(address, now)
   const codeHash = hashSecret(code)
   const known = await parts.store.findLoginCode(codeHash, now)
   if (known !== null) {
@@ -95,6 +94,8 @@ async function logIn(
     const writes = writesOf(parts, { ...session, kind: 'session' })
     if (await writes.startSession(session, codeHash)) return { cookie, key, role }
   }
+  // After the look: behind a proxy all people have one address, and a stranger stops nobody.
+  wrong.check(address, now)
   wrong.count(address)
   throw new UpshotError('unauthenticated', 'The login code was used, has expired or is unknown.', {
     fix: 'Make another one with "upshot dashboard"; it is valid once, for ten minutes.',

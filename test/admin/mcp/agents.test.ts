@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text as readText } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -218,4 +219,25 @@ test('a message of more than 10 MiB ends the command with a sentence', async () 
   expect(said).toContain('A message of the agent is larger than 10 MiB.')
   expect(said).not.toContain('await')
   expect(code).toBe(2)
+})
+
+test('a line that is no message gets the error of JSON-RPC, and the next message its answer', async () => {
+  const { dataDir } = await startAgents()
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), 'mcp'], {
+    env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir },
+    cwd: ROOT,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
+  for (const [line, answer] of [
+    ['{"jsonrpc": "2.0", ', { id: null, error: { code: -32_700 } }],
+    ['{"jsonrpc":"1.0","id":1,"method":"ping"}', { id: null, error: { code: -32_600 } }],
+    ['[{"jsonrpc":"2.0","id":2,"method":"ping"}]', { id: null, error: { code: -32_600 } }],
+    ['{"jsonrpc":"2.0","id":3,"method":"none/such"}', { id: 3, error: { code: -32_601 } }],
+    ['{"jsonrpc":"2.0","id":4,"method":"ping"}', { id: 4, result: {} }],
+  ] as const) {
+    child.stdin.write(`${line}\n`)
+    expect(JSON.parse(`${(await answers.next()).value}`)).toMatchObject({ jsonrpc: '2.0', ...answer })
+  }
 })

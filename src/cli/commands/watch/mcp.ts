@@ -47,9 +47,21 @@ async function serve(
     server.onclose = () =>
       reject(refuse('A message of the agent is larger than 10 MiB.', 'Let the agent send less, and start it again.'))
   })
+  server.onerror = (error) => {
+    const reply = describeFault(error)
+    if (reply !== null) stdout.write(`${JSON.stringify(reply)}\n`)
+  }
   await server.connect(new StdioServerTransport(stdin, stdout))
   await ended
   await server.close()
+}
+
+/** The error of JSON-RPC for a line that is no message, of which the library says nothing. */
+function describeFault(error: Error) {
+  const told = { jsonrpc: '2.0', id: null } as const
+  if (error instanceof SyntaxError) return { ...told, error: { code: -32_700, message: 'The line is not JSON.' } }
+  if (error.name !== 'ZodError') return null
+  return { ...told, error: { code: -32_600, message: 'The line is not one message of JSON-RPC 2.0.' } }
 }
 
 /** The role of the agent: at a server no more than that of the token. */

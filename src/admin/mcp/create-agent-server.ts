@@ -209,7 +209,7 @@ function describeTool({ summary, isDestructive, isLong, tellsProgress, query }: 
     summary,
     ...(query && 'after' in query.shape ? ['`next` of an answer is `after` of the next page'] : []),
     ...(isDestructive ? ['destructive: ask the person first'] : []),
-    ...(isLong ? ['goes on until all are done'] : []),
+    ...(isLong ? ['goes on until all are done, even if you cancel the call'] : []),
     ...(isLong || tellsProgress ? ['tells its progress'] : []),
   ]
   return `${parts.join('. ')}.`

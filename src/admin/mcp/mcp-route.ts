@@ -1,6 +1,8 @@
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { CancelledNotificationSchema, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
 import { json, type RequestHandler, Router } from 'express'
 import { UpshotError } from '../../core/errors.ts'
+import { randomWord } from '../../core/ids.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
 import { ROUTES } from '../contract/routes.ts'
@@ -19,6 +21,17 @@ const WRITES = 'allow-writes'
 /** `?allow-writes` alone, or one of the usual words; `allow-writes=false` means what it says. */
 const SAYS_YES = ['', '1', 'true']
 
+/** An agent is given an id, and sends it along. Nothing is kept for it. */
+const SESSION = 'Mcp-Session-Id'
+
+/** A request that is not answered yet. */
+interface Working {
+  /** Two agents may have one token, and number their requests alike. */
+  agent: string
+  id: unknown
+  end: () => void
+}
+
 /**
  * `POST /mcp` for agents, with the token of a program: streamable HTTP without sessions, so that
  * any process answers any request. It only reads unless the address ends with `?allow-writes`.
@@ -34,25 +47,45 @@ export function mcpRoute(parts: McpParts): Router {
 }
 
 function answer({ authenticator, version, handlers, ...parts }: McpParts): RequestHandler {
+  const working = new Set<Working>()
   return async (request, response) => {
     const { headers, socket, query, body } = request
     const credentials = { headers, address: socket.remoteAddress ?? '', cookieName: '' }
-    const caller = await authenticator.identify(credentials, parts.clock.now())
+    const identify = () => authenticator.identify(credentials, parts.clock.now())
+    const caller = await identify()
     requireToken(caller)
     const server = createAgentServer({
       version,
       rights: { role: caller.role, allowsWrites: SAYS_YES.includes(String(query[WRITES])) },
-      perform: (name, given, about) => {
+      // A tool may ask for minutes, and its token may be revoked meanwhile.
+      perform: async (name, given, about) => {
         const operation = { spec: ROUTES[name], handler: handlers[name] as AnyHandler }
-        return perform(parts, operation, given, { caller, onceKey: null, ...about })
+        return perform(parts, operation, given, { caller: await identify(), onceKey: null, ...about })
       },
     })
     const transport = new StreamableHTTPServerTransport({})
-    response.once('close', () => void Promise.all([transport.close(), server.close()]))
+    const own = {
+      agent: `${caller.id} ${request.get(SESSION)}`,
+      id: body?.id,
+      end: () => void Promise.all([transport.close(), server.close()]),
+    }
+    working.add(own)
+    response.once('close', () => {
+      working.delete(own)
+      own.end()
+    })
+    if (isInitializeRequest(body)) response.set(SESSION, randomWord())
+    if (request.get(SESSION) !== undefined) cancel(working, own, body)
     // The types of the SDK and `exactOptionalPropertyTypes` do not agree.
     await server.connect(transport as never)
     await transport.handleRequest(request, response, body)
   }
+}
+
+/** Ends the request that a message cancels, which came in a request of its own. */
+function cancel(working: ReadonlySet<Working>, { agent }: Working, message: unknown): void {
+  const id = CancelledNotificationSchema.safeParse(message).data?.params.requestId
+  for (const each of working) if (id !== undefined && each.id === id && each.agent === agent) each.end()
 }
 
 /** A page of a browser has no business here. */

@@ -73,7 +73,7 @@ export async function createConsole(
       issuer,
       surroundings: parts.surroundings,
     }),
-    ...liveHandlers({ store, clock, authenticator, cookieName: cookie }, stopped.signal),
+    ...liveHandlers({ store, clock }, stopped.signal),
   }
   const served = {
     ...parts,

@@ -76,19 +76,28 @@ function announce({ publish, clock }: MountParts, operation: string): RequestHan
 
 /** Puts the caller into `response.locals`; throws `unauthenticated` and `forbidden`. */
 function admit(parts: MountParts, spec: RouteSpec): RequestHandler {
-  const { authenticator, cookieName, clock, store } = parts
   return async (request, response, next) => {
     if (spec.role === 'anyone') return next()
-    const address = request.socket.remoteAddress ?? ''
-    const credentials = { headers: request.headers, address, cookieName: cookieName() }
-    const caller = await authenticator.identify(credentials, clock.now())
-    response.locals.caller = caller
-    response.set('X-Upshot-Version', parts.version)
     // Before the body is read.
-    const target = nameTarget(request.params as Record<string, string>)
-    await requireRole(store, { spec, caller, target, now: clock.now() })
+    await requireCaller(parts, { spec, request, isUse: true }, (caller) => {
+      response.locals.caller = caller
+      response.set('X-Upshot-Version', parts.version)
+    })
     next()
   }
+}
+
+async function requireCaller(
+  { authenticator, cookieName, clock, store }: MountParts,
+  { spec, request, isUse }: { spec: RouteSpec; request: Request; isUse: boolean },
+  onKnown: (caller: Caller) => void = () => {},
+): Promise<void> {
+  const address = request.socket.remoteAddress ?? ''
+  const credentials = { headers: request.headers, address, cookieName: cookieName() }
+  const caller = await authenticator.identify(credentials, clock.now(), { isUse })
+  onKnown(caller)
+  const target = nameTarget(request.params as Record<string, string>)
+  await requireRole(store, { spec, caller, target, now: clock.now() })
 }
 
 /** Other types could be sent by a form of a foreign page, without a preflight. */
@@ -109,8 +118,13 @@ function answerBy(parts: MountParts, operation: Operation): RequestHandler {
     const onceKey = (spec.isIdempotent && request.get('idempotency-key')) || null
     const once = onceKey === null ? undefined : (act: Act) => answerOnce(parts, { request, caller, key: onceKey }, act)
     const given = { params: request.params as Record<string, string>, query: request.query, body: request.body }
+    const mayGoOn = () =>
+      requireCaller(parts, { spec, request, isUse: false }).then(
+        () => true,
+        () => false,
+      )
     const handle = (tell?: (work: WorkDone) => void) =>
-      perform(parts, operation, given, { caller, signal, tell, onceKey, once }, { request, response })
+      perform(parts, operation, given, { caller, signal, tell, onceKey, once, mayGoOn }, { request, response })
     if (spec.tellsProgress && request.get('accept') === EVENTS) {
       return sendEvents(response, streamAnswer(parts, request, { handle, response }), signal)
     }

@@ -20,6 +20,8 @@ export interface Call<Name extends RouteName> extends TakenBy<Name> {
   now: number
   /** Aborts when the asker goes away. */
   signal: AbortSignal
+  /** False once the login of the asker is over: a stream may outlive it. */
+  mayGoOn: () => Promise<boolean>
   /** Tells the asker how far a long operation is. */
   tell: (work: WorkDone) => void
   /** The key of a call that is done once, where the asker gave one. */

@@ -35,6 +35,8 @@ interface Asker {
   signal: AbortSignal
   tell: ((work: WorkDone) => void) | undefined
   onceKey: string | null | undefined
+  /** Left out where no login ends, as beside the database. */
+  mayGoOn?: () => Promise<boolean>
   /** Performs the handler, or has the answer of an earlier call. */
   once?: ((act: () => Promise<unknown>) => Promise<unknown>) | undefined
 }
@@ -47,7 +49,7 @@ export async function perform(
   parts: PerformParts,
   { spec, handler }: Operation,
   given: Given,
-  { caller, signal, tell = () => {}, onceKey = null, once }: Asker,
+  { caller, signal, tell = () => {}, onceKey = null, once, mayGoOn = async () => true }: Asker,
   more: object = {},
 ): Promise<unknown> {
   const { limits, clock, store } = parts
@@ -60,7 +62,7 @@ export async function perform(
   const record: Call<RouteName>['record'] = (target, parameters = {}, outcome = 'begun') =>
     store.recordAction({ ...operator, action: spec.audit ?? '', target, parameters, at: clock.now() }, outcome)
   const writes = spec.audit === undefined ? null : asOperator(store, operator, clock)
-  const call = { params, query, body, caller, operator, writes, record, now, signal, tell, onceKey, ...more }
+  const call = { params, query, body, caller, operator, writes, record, now, signal, tell, onceKey, mayGoOn, ...more }
   const act = () => handler(call as never)
   const answer = await (once ? once(act) : spec.isSearch && limits ? limits.search(caller, act) : act())
   return spec.form === undefined ? maskCallbacks(answer) : answer

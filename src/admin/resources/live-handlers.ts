@@ -1,7 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { ReadStore, StoreWatch } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
-import type { Authenticator } from '../access/authenticator.ts'
 import type { LIVE_ROUTES } from '../contract/resources/access/access.ts'
 import type { HttpHandlers } from '../perform/handler.ts'
 
@@ -14,8 +13,6 @@ const SILENT_MS = 15_000
 interface LiveParts {
   clock: Clock
   store: Pick<ReadStore, 'watch'>
-  authenticator: Pick<Authenticator, 'identify'>
-  cookieName: () => string
 }
 
 interface Page {
@@ -26,14 +23,9 @@ interface Page {
 
 /** The live feed, until the signal aborts. */
 export function liveHandlers(parts: LiveParts, stopped: AbortSignal): HttpHandlers<keyof typeof LIVE_ROUTES> {
-  const { authenticator, clock, cookieName } = parts
   const feed = new LiveFeed(parts)
   return {
-    async 'GET /live'({ request, caller, signal }) {
-      const credentials = { headers: request.headers, address: caller.address, cookieName: cookieName() }
-      const recheck = () => authenticator.identify(credentials, clock.now(), { isUse: false })
-      return feed.open(recheck, AbortSignal.any([signal, stopped]))
-    },
+    'GET /live': async ({ mayGoOn, signal }) => feed.open(mayGoOn, AbortSignal.any([signal, stopped])),
   }
 }
 
@@ -42,16 +34,16 @@ export function liveHandlers(parts: LiveParts, stopped: AbortSignal): HttpHandle
  * in one place. Nothing is kept for a page that does not read but that there is something to tell.
  */
 export class LiveFeed {
-  readonly #parts: Pick<LiveParts, 'clock' | 'store'>
+  readonly #parts: LiveParts
   readonly #pages = new Set<Page>()
   #watch: StoreWatch | null = null
 
-  constructor(parts: Pick<LiveParts, 'clock' | 'store'>) {
+  constructor(parts: LiveParts) {
     this.#parts = parts
   }
 
   /** Throws `overloaded` above 50 pages. The messages end with the login, or with the signal. */
-  open(recheck: () => Promise<unknown>, signal: AbortSignal): AsyncIterable<{ changed: boolean }> {
+  open(mayGoOn: () => Promise<boolean>, signal: AbortSignal): AsyncIterable<{ changed: boolean }> {
     if (this.#pages.size >= MAX_PAGES) {
       throw new UpshotError('overloaded', `This process has ${MAX_PAGES} open pages already.`, {
         fix: 'Close a page, or ask without the live feed.',
@@ -63,7 +55,7 @@ export class LiveFeed {
     this.#pages.add(page)
     this.#watch ??= store.watch(clock, () => this.#change())
     signal.addEventListener('abort', () => this.#leave(page), { once: true })
-    return this.#tell(page, recheck, signal)
+    return this.#tell(page, mayGoOn, signal)
   }
 
   #change(): void {
@@ -82,7 +74,7 @@ export class LiveFeed {
     this.#watch = null
   }
 
-  async *#tell(page: Page, recheck: () => Promise<unknown>, signal: AbortSignal) {
+  async *#tell(page: Page, mayGoOn: () => Promise<boolean>, signal: AbortSignal) {
     const { clock } = this.#parts
     try {
       for (let checkedAt = clock.now(); !signal.aborted; ) {
@@ -92,9 +84,9 @@ export class LiveFeed {
         yield { changed }
         await waitUntil(clock, toldAt + PACE_MS, signal).catch(() => {})
         if (!page.isOwed && !signal.aborted) await this.#wait(page, toldAt + SILENT_MS)
-        if (clock.now() < checkedAt + SILENT_MS) continue
+        if (Math.abs(clock.now() - checkedAt) < SILENT_MS) continue
         checkedAt = clock.now()
-        if (!(await recheck().then(Boolean, () => false))) return
+        if (!(await mayGoOn())) return
       }
     } finally {
       this.#leave(page)

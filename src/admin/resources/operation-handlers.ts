@@ -31,9 +31,9 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
       const operation = await requireOperation(store, params.id)
       return { operation: describeOperation(operation, caller), refusals: await store.listBulkRefusals(operation.id) }
     },
-    async 'GET /operations/:id/progress'({ params, caller, signal }) {
+    async 'GET /operations/:id/progress'({ params, ...asker }) {
       const { id } = await requireOperation(store, params.id)
-      return followOperation(parts, id, { caller, signal })
+      return followOperation(parts, id, asker)
     },
     async 'POST /operations'(call) {
       const { body, operator, now } = call
@@ -71,8 +71,9 @@ const SILENT_MS = 15_000
 async function* followOperation(
   { store, clock }: ResourceParts,
   id: string,
-  { caller, signal }: Pick<Call<'GET /operations'>, 'caller' | 'signal'>,
+  { caller, signal, mayGoOn }: Pick<Call<'GET /operations'>, 'caller' | 'signal' | 'mayGoOn'>,
 ) {
+  let checkedAt = clock.now()
   for (let told = { state: '', at: 0 }; !signal.aborted; ) {
     const operation = await requireOperation(store, id)
     const { status, done, refused, count } = operation
@@ -84,6 +85,9 @@ async function* followOperation(
     }
     if (operation.endedAt !== null) return
     await waitUntil(clock, now + LOOK_MS, signal).catch(() => {})
+    if (Math.abs(clock.now() - checkedAt) < SILENT_MS) continue
+    checkedAt = clock.now()
+    if (!(await mayGoOn())) return
   }
 }
 

@@ -20,9 +20,9 @@ function openFeed() {
       },
     },
   })
-  const join = (recheck: () => Promise<unknown> = async () => true) => {
+  const join = (mayGoOn = async () => true) => {
     const left = new AbortController()
-    const messages = feed.open(recheck, left.signal)[Symbol.asyncIterator]()
+    const messages = feed.open(mayGoOn, left.signal)[Symbol.asyncIterator]()
     return { left, read: async () => (await messages.next()).value as { changed: boolean } | undefined }
   }
   return { clock, join, change: () => change?.(), isWatching: () => change !== null }
@@ -78,7 +78,7 @@ test('a page that did not read is told of a change once it reads again', async (
 
 test('the feed ends with the login, and nothing is watched once no page listens', async () => {
   const { clock, join, isWatching } = openFeed()
-  const expired = join(() => Promise.reject(new Error('over')))
+  const expired = join(async () => false)
   const other = join()
   await expired.read()
   const end = expired.read()

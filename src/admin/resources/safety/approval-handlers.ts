@@ -65,7 +65,7 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       const only = body.only === undefined ? null : parseNumbers(body.only)
       return decide(store, call, { approval: approval.id, verdict: 'approved', only, answer })
     },
-    async 'POST /approvals/:id/approve-ahead'({ params, body, operator, writes, record, now, signal }) {
+    async 'POST /approvals/:id/approve-ahead'({ params, body, operator, writes, record, now, signal, mayGoOn }) {
       const first = await requireApproval(store, params.id, now)
       requireAhead(first)
       if (await mustVotesBeSigned(store)) {
@@ -79,7 +79,10 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       const door: Parameters<typeof approveAhead<Approval>>[0] = {
         listOpen: (workflow) => store.listApprovals({ status: 'open', workflow, limit: 100, now: clock.now() }),
         readList: (list) => loadProof(store, list),
-        approve: ({ id }, hash) => writes.decideApproval({ ...word, approval: id, hash }, clock.now()),
+        async approve({ id }, hash) {
+          if (!(await mayGoOn())) throw new UpshotError('conflict', 'Your login is over.')
+          return writes.decideApproval({ ...word, approval: id, hash }, clock.now())
+        },
         hasEnded: async (run) => isFinished((await store.findRun(run))?.status ?? 'completed'),
       }
       return approveAhead(door, { first, effects: body.effects, clock, signal })

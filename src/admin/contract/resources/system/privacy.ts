@@ -30,7 +30,8 @@ export const PRIVACY_ROUTES = defineRoutes({
     id: 'eraseWords',
     isDestructive: true,
     summary:
-      'Erases a text or a path from the database for good; the answer comes at its end, and it goes on without the asker',
+      'Erases a text or a path from the database for good; the answer comes at its end, ' +
+      'and it goes on without the asker',
     role: 'admin',
     body: { ...words, cancelRuns: z.boolean().default(false).describe('Cancels the runs that need it.'), isDryRun },
     answer: z.object({ ...report, erased: z.int(), canceled: z.array(z.string()).describe('Runs.') }),

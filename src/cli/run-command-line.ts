@@ -14,8 +14,8 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
     await whileInterruptible(() => program.parseAsync(args, { from: 'user' }))
     return out.exit
   } catch (error) {
-    // Nobody reads the rest of a stream.
-    if (isClosedPipe(error)) return out.exit
+    // Nobody reads the rest of a stream; the program tells of one that took no more.
+    if (isClosedPipe(error) || isLoss(error, streams)) return out.exit
     const problem = describeProblem(error)
     if (problem !== null) {
       out.fail(problem)
@@ -26,6 +26,10 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
     out.result({ text }, () => [text])
     return 0
   }
+}
+
+function isLoss(error: unknown, { stdout }: OutputStreams): boolean {
+  return error instanceof Error && 'errored' in stdout && stdout.errored === error
 }
 
 function isClosedPipe(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { removeFiles } from '../../../../src/app/service/remove-files.ts'
 import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
@@ -155,6 +156,18 @@ test('files get -o - writes only the file to standard output', async () => {
   expect(piped).toMatchObject({ exit: 0, stdout: 'the report' })
   const mixed = await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-', '--json'])
   expect(mixed).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_request' } } })
+})
+
+test('files get -o - says nothing of its own where standard output takes no more', async () => {
+  const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' })
+  const stdout = new Writable({ write: (_chunk, _encoding, done) => done(full) })
+  const stderr = new PassThrough()
+  vi.stubEnv('UPSHOT_DATA_DIR', dataDir)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  stdout.on('error', () => {})
+  await runCommandLine(['files', 'get', 'storage_c:/in/report.txt', '-o', '-'], { stdout, stderr })
+  expect(stderr.read()).toBeNull()
 })
 
 test('files ls lists the files of the sandbox, and says if there are more', async () => {

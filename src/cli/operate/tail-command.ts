@@ -5,7 +5,7 @@ import { systemClock, waitUntil } from '../../core/time.ts'
 import type { Cli } from '../command.ts'
 import { countUpTo, parseMs } from '../input/parse-option.ts'
 import { call, type Operations } from '../open/operations.ts'
-import { formatDocument } from '../terminal/format-value.ts'
+import { formatDocument, steerless } from '../terminal/format-value.ts'
 import { onInterrupt } from '../terminal/on-interrupt.ts'
 import type { Output } from '../terminal/output.ts'
 
@@ -50,7 +50,9 @@ export function tailCommand<Name extends Tailed>(name: Name, words: TailWords<Na
           const { json, ndjson } = out.given
           await follow(operations, { end, out }, async () => {
             for (const item of await tail.readChanged()) {
-              out.streams.stdout.write(`${json || ndjson ? formatDocument(item) : words.line(item, out.paint)}\n`)
+              out.streams.stdout.write(
+                `${json || ndjson ? formatDocument(item) : steerless(words.line(item, out.paint))}\n`,
+              )
             }
           })
         }),

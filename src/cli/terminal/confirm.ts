@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
+import { formatText } from './format-value.ts'
 import type { Output } from './output.ts'
 
 interface Intent {
@@ -39,9 +40,9 @@ export function canAsk({ isInteractive }: Pick<Output, 'isInteractive'>, environ
 }
 
 function announce(out: Output, { will, things = [], count = things.length, isWhole = false }: Intent): void {
-  const shown = things.slice(0, isWhole ? count : THINGS_SHOWN).map((thing) => `  ${thing}`)
+  const shown = things.slice(0, isWhole ? count : THINGS_SHOWN).map((thing) => `  ${formatText(thing)}`)
   const rest = count > shown.length ? [`  … and ${count - shown.length} more`] : []
-  out.note([`This will ${will}.`, ...shown, ...rest].join('\n'))
+  out.note([`This will ${formatText(will)}.`, ...shown, ...rest].join('\n'))
 }
 
 /** Asks for a secret without echoing it; undefined if nobody can be asked. */

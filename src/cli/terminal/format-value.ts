@@ -8,6 +8,14 @@ export function formatText(text: string, most = Number.POSITIVE_INFINITY): strin
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 
+const STYLES = String.raw`\u001B\[(?:[12]|22|3[1239])m`
+const CONTROLS = new RegExp(String.raw`${STYLES}|([\p{Cc}--[\n\t]])`, 'gv')
+
+/** Lines with our own styles, where no other control character is left to steer a terminal. */
+export function steerless(lines: string): string {
+  return lines.replace(CONTROLS, (found, control?: string) => (control === undefined ? found : oneLine(control)))
+}
+
 const STEERING = /[\u007F-\u009F\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 /** A JSON document on one line, with its value unchanged. No text in it steers a terminal. */

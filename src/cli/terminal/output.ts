@@ -1,7 +1,8 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
-import { formatDocument, formatText } from './format-value.ts'
+import { cutEnd } from '../../notices/log/fit-text.ts'
+import { formatDocument, formatText, steerless } from './format-value.ts'
 import { EXIT, type Problem } from './problem.ts'
 
 /** The guide comes with the package. */
@@ -116,13 +117,13 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
       line.clear()
       if (given.ndjson) for (const row of Array.isArray(data) ? data : [data]) document(row)
       else if (given.json) document({ ok: true, data, ...about })
-      else for (const text of lines()) stdout.write(`${text}\n`)
+      else for (const text of lines()) stdout.write(`${steerless(text)}\n`)
     },
     note(text) {
-      if (!isDocument && !given.quiet) complain(`${text}\n`)
+      if (!isDocument && !given.quiet) complain(`${steerless(text)}\n`)
     },
     detail(text) {
-      if (given.verbose) complain(`${text}\n`)
+      if (given.verbose) complain(`${steerless(text)}\n`)
     },
     leaveWith(name) {
       exit = EXIT[name]
@@ -141,7 +142,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
         .trimEnd()
         .split('\n')
         .map((text) => formatText(text))
-      complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${error.fix}\n`)
+      complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${steerless(error.fix)}\n`)
       if (!EXPLAINED.has(exit)) return
       const path = relative(process.cwd(), TROUBLESHOOTING)
       const guide = path.startsWith('..') ? TROUBLESHOOTING : path
@@ -162,7 +163,7 @@ function createStatusLine(stream: NodeJS.WritableStream & { columns?: number }, 
     clear()
     if (text === null) return
     // A line that wraps could not be removed again.
-    stream.write(formatText(text, (stream.columns ?? 80) - 1))
+    stream.write(cutEnd(formatText(text), (stream.columns ?? 80) - 1))
     isDrawn = true
   }
   return { clear, draw }

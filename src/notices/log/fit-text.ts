@@ -69,21 +69,40 @@ export function wrapWords(words: readonly string[], room: number): string[] {
 
 /** The lines of a text in `room` columns, at most `most`; what does not fit is cut. */
 export function wrapText(text: string, room: number, most: number): string[] {
-  const lines = wrapWords(oneLine(text).split(' '), room)
+  const lines = wrapWords(oneLine(text.trim().replace(/\s+/g, ' ')).split(' '), room)
   const shown = lines.length > most ? [...lines.slice(0, most - 1), lines.slice(most - 1).join(' ')] : lines
   return shown.map((line) => cutEnd(line, room))
 }
 
+/** What steers a terminal, or looks like nothing, like a space or like a mark of ours. */
+const UNSEEN = /\p{RGI_Emoji}|([[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Z}\u27e8\u2400-\u2426]--[\u0020]]|\u0020$)/gv
+
 /**
- * A text on one line that steers no terminal. A character that nobody sees is shown as its number:
- * two names must not look alike. Those that shape an emoji or letters stay.
+ * A text on one line that steers no terminal. A character that nobody sees is shown as its picture
+ * or number, and so is an accent apart from its letter: two names must not look alike. Those that
+ * shape an emoji or letters stay.
  */
 export function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-  if (!/\p{Default_Ignorable_Code_Point}/u.test(line)) return line
-  return line.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string, at = 0) =>
-    unseen === undefined || isShaping(line, at) ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
+  if (PLAIN.test(text) && !text.endsWith(' ')) return text
+  const line = text.replace(UNSEEN, (found, unseen?: string, at = 0) =>
+    unseen === undefined || isShaping(text, at) ? found : mark(unseen),
   )
+  if (line === line.normalize('NFC')) return line
+  return charactersOf(line).map(markAccents).join('')
+}
+
+/** Unicode has pictures of the first 33 characters, and of the last one of ASCII. */
+function mark(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  if (code <= 0x20) return String.fromCodePoint(0x2400 + code)
+  return code === 0x7f ? '\u2421' : `⟨U+${code.toString(16).padStart(4, '0')}⟩`
+}
+
+/** An accent may be a character of its own, as macOS writes names, or one with its letter. */
+function markAccents(shown: string): string {
+  if (shown === shown.normalize('NFC')) return shown
+  const [letter = '', ...accents] = shown
+  return accents.length === 0 ? mark(letter) : `${letter}${accents.map(mark).join('')}`
 }
 
 /** True for a joiner between two letters of a script in which it changes their shape. */

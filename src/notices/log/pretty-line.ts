@@ -96,7 +96,7 @@ function formatColumns({ name, text, time, id, below }: Columns, paint: Paint, o
   const { width, hasLinks } = options
   const end = `${time.padStart(TIME_WIDTH)}${width < WITH_IDS ? '' : `${GAP}${id.padEnd(ID_WIDTH)}`}`
   const room = Math.max(1, Math.min(width, MAX_WIDTH) - BEFORE_TEXT - GAP.length - end.length)
-  const [first = '', ...others] = text(room).map(oneLine)
+  const [first = '', ...others] = text(room)
   const subject = padColumns(cutEnd(oneLine(name), NAME_WIDTH), NAME_WIDTH)
   const head = `${subject} ${padColumns(first, room)}${GAP}`
   const rows = [end.trim() === '' ? head : `${head}${paint(DIM, end.trimEnd())}`, ...others.map(indentBy(BEFORE_TEXT))]

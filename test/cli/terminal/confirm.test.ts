@@ -16,6 +16,14 @@ test.each([
   expect(seen.stdout).toBe('')
 })
 
+test('a name that a service gave neither steers the terminal nor begins a line of its own', async () => {
+  const { out, streams, seen } = openTerminal()
+  streams.stdin.write('y\n')
+  const things = ['storage_a:/in/a\u001B[2K\n  storage_a:/tmp/b']
+  await confirm(out, { will: 'delete /in/a\u001B[2J', things }, {})
+  expect(seen.stderr).toContain('This will delete /in/a␛[2J.\n  storage_a:/in/a␛[2K␊  storage_a:/tmp/b\n')
+})
+
 test.each([['n\n'], ['\n'], ['yep\n']])('a confirmation fails after a person has typed %j', async (answer) => {
   const { out, streams } = openTerminal()
   streams.stdin.write(answer)

@@ -2,8 +2,31 @@ import { expect, test } from 'vitest'
 import { formatBytes, formatSpan, formatText } from '../../../src/cli/terminal/format-value.ts'
 import { withIsoTimes } from '../../../src/core/time.ts'
 
-test('foreign text loses its control characters and line breaks', () => {
-  expect(formatText('a\u001B[31m\nb\u202Ec')).toBe('a [31m b⟨U+202e⟩c')
+test('foreign text shows its control characters and line breaks, and they do nothing', () => {
+  expect(formatText('a\u001B[31m\nb\u202Ec\u009Bd')).toBe('a␛[31m␊b⟨U+202e⟩c⟨U+009b⟩d')
+})
+
+test('of many names that a terminal would show alike, no two look alike', () => {
+  const names = ['a b', 'a\tb', 'a\nb', 'a\r\nb', 'a\u00A0b', 'a\u3000b', 'a␊b', 'a b ', 'a⟨U+00a0⟩b']
+  const accents = ['\u00E9', 'e\u0301', '\u00C5', '\u212B', 'A\u030A', '\uD55C', '\u1112\u1161\u11AB']
+  expect([...names, ...accents].map((name) => formatText(name))).toEqual([
+    'a b',
+    'a␉b',
+    'a␊b',
+    'a␍␊b',
+    'a⟨U+00a0⟩b',
+    'a⟨U+3000⟩b',
+    'a⟨U+240a⟩b',
+    'a b␠',
+    'a⟨U+27e8⟩U+00a0⟩b',
+    '\u00E9',
+    'e⟨U+0301⟩',
+    '\u00C5',
+    '⟨U+212b⟩',
+    'A⟨U+030a⟩',
+    '\uD55C',
+    '\u1112⟨U+1161⟩⟨U+11ab⟩',
+  ])
 })
 
 test.each([

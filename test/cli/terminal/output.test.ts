@@ -20,6 +20,19 @@ test.each(['--json', '--ndjson'])('%s keeps a foreign text as it is, and steers 
   expect(form === '--json' ? document.data : document).toEqual(data)
 })
 
+test('no text but its own styles steers the terminal', () => {
+  const { out, seen } = openTerminal(['--verbose'])
+  const bad = 'a\u001B[8mb\u001B]0;x\u0007\u009Bc\rd'
+  out.result(bad, () => [`${out.paint('red', 'own')} ${bad}`])
+  out.note(bad)
+  out.detail(bad)
+  out.fail({ code: 'internal', message: bad, fix: `upshot files ls ${bad}`, exit: EXIT.failed })
+  const shown = 'a␛[8mb␛]0;x␇⟨U+009b⟩c␍d'
+  expect(seen.stdout).toBe(`${out.paint('red', 'own')} ${shown}\n`)
+  expect(seen.stderr.split(shown)).toHaveLength(5)
+  expect(stripVTControlCharacters(seen.stderr)).not.toMatch(/[\p{Cc}--[\n]]/v)
+})
+
 test('--ndjson prints a list as one document per row, and any other result as one document', () => {
   const { out, seen } = openTerminal(['--ndjson'])
   out.result([{ a: 1 }, { a: 2 }], () => ['never'])

@@ -28,7 +28,7 @@ test('a pretty line is coloured only where colour is wanted', () => {
 
 test('a pretty line stays one line and steers no terminal, whatever foreign text it contains', () => {
   const message = 'first\r\nsecond \u001B[2J\u009B31m\u2028\u202Ethird'
-  const line = pretty({ ...NOTICES['run.log'], message, facts: { text: message } })
+  const line = pretty({ ...NOTICES['run.log'], message, facts: { text: '\u001B[2J\n' } })
   expect(line.trimEnd()).not.toMatch(/[\p{Cc}\u2028\u202E]/u)
   expect(line).toContain('first second')
 })

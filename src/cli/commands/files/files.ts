@@ -7,7 +7,7 @@ import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
+import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
@@ -124,7 +124,7 @@ interface Work {
 
 async function print(entry: Entry, { out, open }: Pick<Work, 'out' | 'open'>): Promise<void> {
   await pipeline(open(0), out.streams.stdout, { end: false })
-  out.note(`${entry.service}:${entry.path}, ${formatBytes(entry.size)}`)
+  out.note(formatText(`${entry.service}:${entry.path}, ${formatBytes(entry.size)}`))
 }
 
 async function save(entry: Entry, { to, out, signal, open, look }: Work & { to: string }): Promise<void> {
@@ -141,7 +141,7 @@ async function save(entry: Entry, { to, out, signal, open, look }: Work & { to: 
   const onProgress = (bytes: number) => progress.set(bytes)
   const saved = await saveBytes({ to, file: entry, open, look, onProgress, signal })
   out.result({ ...saved, from: entry, saved: true }, () => [
-    `${saved.path}  ${formatBytes(saved.bytes)}  sha256 ${saved.sha256}`,
+    formatText(`${saved.path}  ${formatBytes(saved.bytes)}  sha256 ${saved.sha256}`),
   ])
   if (saved.resumedFrom > 0) out.note(`Continued from ${formatBytes(saved.resumedFrom)}.`)
 }

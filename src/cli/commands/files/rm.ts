@@ -5,7 +5,7 @@ import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { canAsk, confirm, typesCount } from '../../terminal/confirm.ts'
-import { formatBytes } from '../../terminal/format-value.ts'
+import { formatBytes, formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showWork } from '../../terminal/progress.ts'
@@ -104,8 +104,8 @@ const EXPECTED_OUTCOMES = new Set<Removed['files'][number]['outcome']>(['deleted
 function report(out: Output, { counts, files }: Removed): void {
   const unexpected = files.filter(({ outcome }) => !EXPECTED_OUTCOMES.has(outcome))
   out.result({ counts, files }, () => [
-    ...unexpected.map(
-      ({ service, path, outcome, error }) => `${service}:${path}  ${outcome}${error === null ? '' : `: ${error}`}`,
+    ...unexpected.map(({ service, path, outcome, error }) =>
+      formatText(`${service}:${path}  ${outcome}${error === null ? '' : `: ${error}`}`),
     ),
     Object.entries(counts)
       .map(([outcome, count]) => `${count} ${outcome.replace('_', ' ')}`)

@@ -66,7 +66,7 @@ test('endpoints send follows no redirect of a foreign server, and prints its ans
   const { exit, stdout } = await runHere(tempFolder(), [...args, '--file', file], {
     env: { KEY: "It's a Secret to Everybody" },
   })
-  expect([exit, stdout]).toEqual([7, 'HTTP 302\n [2Jmoved\nthere\n'])
+  expect([exit, stdout]).toEqual([7, 'HTTP 302\n␛[2Jmoved\nthere\n'])
   expect(seen).toHaveLength(1)
   expect(seen[0]).toMatchObject({
     body: 'Hello, World!',

@@ -89,7 +89,7 @@ async function lookAhead(
   await confirm(out, {
     will: `approve ${effects.length} more, ${size}${besides}, as its runs ask for them`,
     things: effects.map((effect) =>
-      [effect.class, formatText(nameEffect(effect)), effect.isFolder ? 'folder' : formatBytes(effect.bytes)]
+      [effect.class, nameEffect(effect), effect.isFolder ? 'folder' : formatBytes(effect.bytes)]
         .filter(Boolean)
         .join('  '),
     ),
@@ -123,7 +123,7 @@ async function giveWordsAhead(
   let told: AheadEnd = { approved: 0, approvals: [], stopped: null, held: null }
   for await (const progress of approveAhead(door, { first, effects, clock: commandClock, signal })) {
     if (progress.approved > told.approved) {
-      out.note(`Approved ${progress.latest.map(nameEffect).join(', ')} (${progress.approvals.at(-1)})`)
+      out.note(`Approved ${formatText(progress.latest.map(nameEffect).join(', '))} (${progress.approvals.at(-1)})`)
     }
     told = progress
   }

@@ -7,7 +7,7 @@ import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../command-clock.ts'
 import type { PersonStore } from '../../../open/operations.ts'
 import { confirm } from '../../../terminal/confirm.ts'
-import { formatBytes, formatText } from '../../../terminal/format-value.ts'
+import { formatBytes } from '../../../terminal/format-value.ts'
 import { signVote, type Voter } from '../approvals/decide.ts'
 import { type PlanFile, readPlanFile } from './plan-file.ts'
 
@@ -73,5 +73,5 @@ function requireSame(plan: PlanFile, named: Pick<PlanFile, 'event' | 'account' |
 
 function describeItem({ class: kind, step, target, asked }: PlanFile['effects'][number]): string {
   const size = asked?.isFolder ? '  folder' : asked?.bytes == null ? '' : `  ${formatBytes(asked.bytes)}`
-  return `${kind.toUpperCase()}  ${formatText(asked?.path ?? target ?? step, 100)}${size}`
+  return `${kind.toUpperCase()}  ${asked?.path ?? target ?? step}${size}`
 }

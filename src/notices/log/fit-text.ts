@@ -74,13 +74,13 @@ export function wrapText(text: string, room: number, most: number): string[] {
   return shown.map((line) => cutEnd(line, room))
 }
 
-/** What steers a terminal, or looks like nothing, like a space or like a mark of ours. */
+/** Characters that steer a terminal, or look like nothing, like a space or like a mark of ours. */
 const UNSEEN = /\p{RGI_Emoji}|([[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Z}\u27e8\u2400-\u2426]--[\u0020]]|\u0020$)/gv
 
 /**
  * A text on one line that steers no terminal. A character that nobody sees is shown as its picture
- * or number, and so is an accent apart from its letter: two names must not look alike. Those that
- * shape an emoji or letters stay.
+ * or number: two names must not look alike. So is an accent that stands apart from its letter.
+ * Characters that shape an emoji or letters stay.
  */
 export function oneLine(text: string): string {
   if (PLAIN.test(text) && !text.endsWith(' ')) return text

@@ -27,7 +27,7 @@ export interface Given {
   id?: string
   /** Epoch milliseconds. Default: now. */
   createdAt?: number
-  /** Epoch milliseconds. Default: now. */
+  /** Epoch milliseconds. Default: as the disk says. */
   modifiedAt?: number
 }
 
@@ -140,11 +140,16 @@ export class ChangeRecorder {
       identity: fingerprint.identity,
       fingerprint: fingerprint.text,
       createdAt: given.createdAt ?? now,
-      modifiedAt: given.modifiedAt ?? now,
+      modifiedAt: given.modifiedAt ?? this.#dateOf(fingerprint),
     }
     this.#index.insert(entry)
     this.#emit('file.created', entry, place.silent)
     return entry
+  }
+
+  /** A file that somebody copied with its date, or gave an old one, keeps it. */
+  #dateOf({ type, ageMs }: Fingerprint): number {
+    return this.#clock.now() - (type === 'file' ? ageMs : 0)
   }
 
   #newId(now: number): string {
@@ -156,14 +161,14 @@ export class ChangeRecorder {
     if (entry.fingerprint === fingerprint.text) return entry
     const { identity, text } = fingerprint
     const size = fingerprint.type === 'file' ? fingerprint.size : null
-    const changed: Entry = { ...entry, identity, fingerprint: text, size, modifiedAt: this.#clock.now() }
+    const changed: Entry = { ...entry, identity, fingerprint: text, size, modifiedAt: this.#dateOf(fingerprint) }
     this.#index.refresh(changed)
     return changed
   }
 
   #move(entry: Entry, place: Place, fingerprint: Fingerprint): Entry {
     this.#displace(place)
-    const modifiedAt = fingerprint.text === entry.fingerprint ? entry.modifiedAt : this.#clock.now()
+    const modifiedAt = fingerprint.text === entry.fingerprint ? entry.modifiedAt : this.#dateOf(fingerprint)
     const moved = { ...entry, ...namesOf(place.path, fingerprint), fingerprint: fingerprint.text, modifiedAt }
     const beneath = this.#relocate(entry, moved)
     for (const { path, knownAs } of beneath) {

@@ -5,6 +5,8 @@ export interface Fingerprint {
   type: 'file' | 'folder'
   identity: string
   size: number
+  /** Age of its bytes, in milliseconds, when it got its place or its date: 0 for a new file. */
+  ageMs: number
   /** Differs whenever identity, size or time of modification differ. */
   text: string
 }
@@ -18,8 +20,17 @@ export function fingerprintOf(path: string): Fingerprint | null {
     type: stat.isFile() ? 'file' : 'folder',
     identity,
     size: Number(stat.size),
+    ageMs: ageOf(stat),
     text: stat.isFile() ? `${identity}:${stat.size}:${stat.mtimeNs}` : identity,
   }
+}
+
+/** Below this, a file counts as just written. */
+const NEW_MS = 60_000
+
+function ageOf({ ctimeMs, mtimeMs }: BigIntStats): number {
+  const ageMs = Number(ctimeMs - mtimeMs)
+  return ageMs < NEW_MS ? 0 : ageMs
 }
 
 /** The identity in the text of a fingerprint. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -107,6 +107,31 @@ test('a file that another was renamed over is deleted under its old path', async
   expect(storage.list().map(({ path, id }) => [path, id])).toEqual([['/under', over.id]])
   expect(parts.events.list({ type: 'file.deleted' })).toMatchObject([
     { data: { file: { id: under.id, path: '/under' } } },
+  ])
+  await watcher.stop()
+  await closeSandboxParts(parts)
+})
+
+test('a file that is copied with its date, or gets an old one, is as old as the disk says', async () => {
+  const { parts, storage, watcher } = openQuietStorage()
+  await watcher.start()
+  const day = 86_400_000
+  const age = (name: string, days: number) =>
+    utimesSync(join(storage.dir, name), new Date(), new Date(Date.now() - days * day))
+  const daysOf = () =>
+    storage.list().map(({ name, modifiedAt }) => [name, Math.round((parts.clock.now() - modifiedAt) / day)])
+  for (const name of ['new', 'old']) writeFileSync(join(storage.dir, name), name)
+  age('old', 100)
+  await watcher.catchUp()
+  expect(daysOf()).toEqual([
+    ['new', 0],
+    ['old', 100],
+  ])
+  age('new', 30)
+  await watcher.catchUp()
+  expect(daysOf()).toEqual([
+    ['new', 30],
+    ['old', 100],
   ])
   await watcher.stop()
   await closeSandboxParts(parts)

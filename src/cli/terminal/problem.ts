@@ -29,11 +29,12 @@ export interface Problem {
 type Meaning = readonly [exit: keyof typeof EXIT, fix: string]
 
 const SEE_HELP = 'Run the command with --help to see its arguments and options.'
+const CORRECT = 'Correct the value named above, then run the command again.'
 const TRY_LATER = 'Run the same command again in a moment.'
 const REPORT = 'Run it again with --verbose. If it fails again, report it with the output of "upshot version".'
 
 const CODES: Record<ErrorCode, Meaning> = {
-  invalid_config: ['usage', 'Correct the value named above, then run the command again.'],
+  invalid_config: ['usage', CORRECT],
   invalid_duration: ['usage', SEE_HELP],
   invalid_workflow: ['failed', 'Correct the workflow named above, then run the command again.'],
   invalid_event: ['usage', SEE_HELP],
@@ -105,7 +106,14 @@ function isFaultOfPath(error: NodeJS.ErrnoException): boolean {
 }
 
 function toProblem(code: string, error: Error, [exit, fix]: Meaning): Problem {
-  return { code, message: redactUrls(error.message), fix, exit: EXIT[exit] }
+  const message = redactUrls(error.message)
+  return { code, message, fix: readAdvice(message, fix), exit: EXIT[exit] }
+}
+
+/** Where a message of one line goes on after its first sentence, it says itself what to do. */
+function readAdvice(message: string, fix: string): string {
+  const [, own] = /^\S.*?[^.]\. ([A-Z].*)$/.exec(message) ?? []
+  return own !== undefined && (fix === SEE_HELP || fix === CORRECT) ? own : fix
 }
 
 /** Commander puts a line break between a message and a suggestion. */

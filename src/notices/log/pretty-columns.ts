@@ -42,7 +42,10 @@ const COLUMNS: Record<string, (about: About) => Partial<Columns> & { text: Fit }
   'run completed': ({ fields: { steps }, bar }) => ({
     text: onOneLine([bar, `${steps} ${steps === 1 ? 'step' : 'steps'}`].filter((part) => part !== '').join(' ')),
   }),
-  'run skipped': ({ fields: { reason } }) => ({ sign: '⇥', text: wrapped(`skipped: ${reason}`) }),
+  'run skipped': ({ fields: { reason } }) => ({
+    sign: '⇥',
+    text: wrapped(`skipped: ${String(reason).replace(/\brun_\w+/g, shortId)}`),
+  }),
   'run planned': ({ fields: { reason } }) => ({ sign: '⇢', text: wrapped(`planned: it ${reason}`) }),
   'run canceled': ({ fields: { reason } }) => ({ sign: '⊘', text: wrapped(beginWith('canceled', reason)) }),
   'run failed': ({ fields: { err, run } }) => {
@@ -56,7 +59,7 @@ const COLUMNS: Record<string, (about: About) => Partial<Columns> & { text: Fit }
   }),
   'run waits for its turn': ({ fields: { reason, dueAt }, now }) => ({
     sign: '◷',
-    text: wrapped(`waits for its turn: ${reason}${formatMoment(', until', dueAt, now)}`),
+    text: wrapped(`${describeTurn(String(reason), dueAt)}${formatMoment(', until', dueAt, now)}`),
   }),
   'run waits for a person': ({ fields: { reason, run } }) => ({
     sign: '☞',
@@ -115,6 +118,12 @@ export function planColumns(line: LogLine, { now, bar }: PrettyFacts): Columns |
   const plan = Object.hasOwn(COLUMNS, message) ? COLUMNS[message] : undefined
   if (plan !== undefined) return { ...about, ...plan({ fields, now, bar: ENDS.has(message) ? bar(run) : '' }) }
   return message.startsWith('run ') ? { ...about, text: wrapped(message.slice(4)) } : null
+}
+
+/** The moment follows in this machine's time. A run that gathers events waits for no turn. */
+function describeTurn(reason: string, dueAt: unknown): string {
+  const told = dueAt ? reason.replace(/, until \S+Z$/, '') : reason
+  return /^(batch|debounce): /.test(told) ? told : `waits for its turn: ${told}`
 }
 
 function beginWith(word: string, text: unknown): string {

@@ -251,6 +251,10 @@ export async function readConfigFile(path: string): Promise<unknown> {
  */
 export async function loadConfigFile(path: string): Promise<Settings> {
   const content = await readConfigFile(path)
+  if (content === undefined) {
+    const fix = 'Write "export default defineConfig({ … })".'
+    throw new UpshotError('invalid_config', `${path} has no default export.`, { fix })
+  }
   const parsed = configFile.safeParse(content)
   if (!parsed.success) {
     const faults = listIssues(parsed.error.issues).map(

@@ -27,6 +27,16 @@ test("an error's own advice is used, and the query of a URL in its message is re
   expect(describeProblem(error)).toMatchObject({ fix: 'Take another.', message: 'https://host/file?… is taken.' })
 })
 
+test('a message that says what to do gets no other advice', () => {
+  const fixOf = (message: string) => describeProblem(new UpshotError('invalid_request', message))?.fix
+  expect(fixOf('"Berln" is not a time zone. Use a name such as "Europe/Berlin".')).toBe(
+    'Use a name such as "Europe/Berlin".',
+  )
+  expect(fixOf('The port 99999 is none')).toMatch(/--help/)
+  const full = new UpshotError('invalid_config', 'Port 4700 is taken. Stop the other program.')
+  expect(describeProblem(full)?.fix).toBe('Stop the other program.')
+})
+
 test('a path of another kind, or of another user, is the fault of who named it', () => {
   const error = Object.assign(new Error("EISDIR: illegal operation on a directory, open 'a'"), {
     code: 'EISDIR',

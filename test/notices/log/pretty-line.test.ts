@@ -104,6 +104,15 @@ test.each([
   expect(lines[0]?.slice(0, text.length)).toBe(text)
 })
 
+test('a run that gathers, and one that gave way, are one line each at a hundred columns', () => {
+  const reason = `batch: 1 of 10000, until ${new Date(NOW).toISOString()}`
+  const skipped = { ...NOTICES['run.skipped'], reason: 'folded into run_1m8khmhsh002y00sz6f8zh9' }
+  const told = [{ ...NOTICES['run.limited'], dueAt: NOW, reason }, skipped]
+  const lines = tell(told, { width: () => 100 }).slice(-2)
+  expect(lines[0]).toMatch(/^◷ verify-transfer {5}batch: 1 of 10000, until \d\d:\d\d:01 +run_…un_1$/)
+  expect(lines[1]).toMatch(/^⇥ verify-transfer {5}skipped: folded into run_…8zh9 /)
+})
+
 test('a moment has its date where it is not of today', () => {
   const parked = (dueAt: number) => tell([{ ...NOTICES['run.parked'], dueAt }])[0]
   expect(parked(NOW)).toMatch(/until \d\d:\d\d:01 /)

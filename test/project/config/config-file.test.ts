@@ -48,3 +48,12 @@ function writeFile(content: object): string {
   writeFileSync(file, `export default ${JSON.stringify(content)}`)
   return file
 }
+
+test('a project file without a default export says what to write', async () => {
+  const file = join(tempFolder(), 'upshot.config.ts')
+  writeFileSync(file, 'export const slots = 5')
+  await expect(loadConfigFile(file)).rejects.toMatchObject({
+    message: expect.stringMatching(/has no default export\.$/),
+    details: { fix: expect.stringContaining('export default defineConfig') },
+  })
+})

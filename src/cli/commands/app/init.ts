@@ -162,7 +162,7 @@ function refuseConflicts(root: string, files: readonly ProjectFile[]): void {
   const taken = files.filter(({ path }) => existsSync(join(root, path))).map(({ path }) => path)
   if (taken.length === 0) return
   const message = `These files already exist in ${root}: ${taken.join(', ')}. Nothing was written.`
-  throw new UpshotError('conflict', message, { fix: 'Name an empty folder, or move these files away.' })
+  throw new UpshotError('conflict', message, { fix: 'Name a new folder, such as "upshot init my-automations".' })
 }
 
 function write(root: string, { path, content }: ProjectFile): void {

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { processEnvironment } from '../../../project/config/environment.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import { listUnknown } from '../../../project/config/variables.ts'
 import { vaultKeyFile } from '../../../project/data-dir/data-files.ts'
 import { findNetworkDisk } from '../../../project/data-dir/examine-data-dir.ts'
 import { isKeyLost, readKey } from '../../../project/data-dir/open-store.ts'
@@ -16,6 +18,13 @@ export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10)
   if (major >= MIN_NODE) return ok('node', `Node ${version}`)
   return fail('node', `Node ${version} is too old`, { fix: `Install Node ${MIN_NODE} or newer.` })
+}
+
+/** Variables that nothing reads: most are misspelt. */
+export function checkVariables({ secretVariables = [] }: Config): Finding[] {
+  return listUnknown(processEnvironment(), secretVariables).map(({ name, like }) =>
+    warn('variable', `${name} is not known and does nothing`, { fix: like === null ? '' : `Did you mean ${like}?` }),
+  )
 }
 
 /** Checks that the data directory is writable, and that nobody else can read its secrets. */

@@ -17,7 +17,7 @@ import type { Output } from '../../terminal/output.ts'
 import { describeProblem } from '../../terminal/problem.ts'
 import { describeUnmatched } from '../workflows.ts'
 import { checkDatabase } from './check-database.ts'
-import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
+import { checkDisk, checkNode, checkPorts, checkRights, checkVariables, checkWorkflows } from './check-machine.ts'
 import { checkGuard, checkLedger, checkSafety, checkSweeps, checkWeeks } from './check-safety.ts'
 import { checkEndpoints, checkService, checkWaits } from './check-service.ts'
 import { type Finding, fail, ok, type Repair, warn } from './finding.ts'
@@ -59,6 +59,7 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
   return [
     checkNode(),
     ok('config', `valid, with ${config.service.kind === 'real' ? 'the real service' : 'the sandbox'}`),
+    ...checkVariables(config),
     ...checkRights(config, root),
     checkDisk(config, root),
     checkWorkflows(config),

@@ -9,17 +9,17 @@ import type { Column } from '../../terminal/table.ts'
 
 type ShownRun = AnswerOf<'GET /runs'>['items'][number]
 
-/** The cause of a run: its event, tick or parent run, with its origin if unusual. */
+/** The cause of a run: its event, tick, parent run or a person, with its origin if unusual. */
 export function describeCause({
   eventId,
   tickAt,
   origin,
   parentRun,
-}: Pick<ShownRun, 'eventId' | 'tickAt' | 'origin' | 'parentRun'>): string | null {
+}: Pick<ShownRun, 'eventId' | 'tickAt' | 'origin' | 'parentRun'>): string {
   if (origin === 'continue') return 'the run before it'
-  if (eventId === null && tickAt === null) return parentRun && `invoked by ${parentRun}`
-  const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt)}`)
-  return cause === null || origin === 'event' || origin === 'tick' ? cause : `${cause} (${ORIGINS[origin]})`
+  const start = parentRun === null ? 'by hand' : `invoked by ${parentRun}`
+  const cause = eventId ?? (tickAt === null ? start : `tick of ${formatMoment(tickAt)}`)
+  return cause === start || origin === 'event' || origin === 'tick' ? cause : `${cause} (${ORIGINS[origin]})`
 }
 
 const ORIGINS = {
@@ -61,6 +61,9 @@ function drawProgress({ status, progress }: Pick<ShownRun, 'status' | 'progress'
   return progress === null || isFinished(status) ? null : drawBar(progress, 10)
 }
 
+/** A moment in a reason, as the store writes it. */
+const MOMENT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+
 /** The reason of a run's status: its error, or what it waits for. */
 export function describeReason({
   status,
@@ -74,7 +77,7 @@ export function describeReason({
   if (status === 'failed' && resolution) return `resolved: ${resolution.reason}`
   if (status === 'failed') return error?.message ?? null
   // The reason of a run in line names what it waits behind.
-  if (isInLine) return reason
+  if (isInLine) return reason?.replace(MOMENT, (moment) => formatMoment(moment) ?? moment) ?? null
   if (status === 'waiting') {
     const until = dueAt === null ? (needsPerson ? 'waits for a person' : null) : `until ${formatMoment(dueAt)}`
     const parts = [reason, until, error?.message].filter((part) => part !== null && part !== undefined)

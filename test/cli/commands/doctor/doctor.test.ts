@@ -146,6 +146,15 @@ test('doctor reports an invalid configuration as a failed check', async () => {
   expect(pick(json.data.findings, 'config')?.found).toContain('UPSHOT_PORT is not valid')
 })
 
+test('doctor names a variable that nothing reads, and the one that was meant', async () => {
+  const { json } = await runHere(tempFolder(), ['doctor', '--json'], { env: { UPSHOT_PROT: '4710' } })
+  expect(pick(json.data.findings, 'variable')).toMatchObject({
+    level: 'warn',
+    found: 'UPSHOT_PROT is not known and does nothing',
+    fix: 'Did you mean UPSHOT_PORT?',
+  })
+})
+
 test('doctor --fix makes its repairs only after a confirmation', async () => {
   const dataDir = tempFolder()
   const key = join(dataDir, 'secret.key')

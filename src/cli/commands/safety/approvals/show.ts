@@ -66,7 +66,7 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
   const { kind, status, question, votes } = approval
   const rest = approval.items - items.length
   return [
-    `${paint('bold', approval.id)}  ${status}`,
+    `${paint('bold', approval.id)}  ${status}${status === 'open' ? `, until ${formatMoment(approval.expiresAt)}` : ''}`,
     formatText(describeApproval(approval)),
     ...(items.length > 0 ? [`${describeItems(approval)}.`] : []),
     ...(question === null ? [] : formatQuestion(question)),

@@ -9,6 +9,9 @@ import { listImported } from './import-fresh.ts'
 const SETTLE_MS = 50
 /** Poll interval for changes that `fs.watch` misses: network disks, files outside the folder. */
 const POLL_EVERY_MS = 1_000
+/** Reading thousands of files takes long: the pause after it is so many times as long, up to this. */
+const PAUSE_TIMES = 20
+const MAX_PAUSE_MS = 10_000
 const SOURCE = /\.([cm]?[jt]s|json)$/
 
 /** Notices changed source by a hash of its content; `fs.watch` only makes it look sooner. */
@@ -22,6 +25,7 @@ export class ModuleWatch {
   #watcher: FSWatcher | null = null
   #checking: Promise<void> = Promise.resolve()
   #cancel = () => {}
+  #pauseMs = POLL_EVERY_MS
   #isStopped = false
 
   constructor(parts: {
@@ -52,7 +56,7 @@ export class ModuleWatch {
     } catch {
       // A disk that cannot be watched is polled.
     }
-    this.#checkIn(POLL_EVERY_MS)
+    this.#checkIn(this.#pauseMs)
   }
 
   /** Hashes now; resolves once `onChange` has handled a change. */
@@ -87,13 +91,17 @@ export class ModuleWatch {
     if (this.#isStopped) return
     this.#cancel = this.#clock.at(
       this.#clock.now() + ms,
-      () => void this.check().then(() => this.#checkIn(POLL_EVERY_MS)),
+      () => void this.check().then(() => this.#checkIn(this.#pauseMs)),
     )
   }
 
   /** Covers every source file in the folder, and imported files elsewhere. */
   async #hash(): Promise<string> {
-    return hashFiles([...(await listSources(this.#folder)), ...listImported()])
+    const startedAt = performance.now()
+    const version = await hashFiles([...(await listSources(this.#folder)), ...listImported()])
+    const pauseMs = PAUSE_TIMES * (performance.now() - startedAt)
+    this.#pauseMs = Math.min(Math.max(POLL_EVERY_MS, pauseMs), MAX_PAUSE_MS)
+    return version
   }
 }
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ManualClock, systemClock } from '../../../src/core/time.ts'
 import { hashFolder, ModuleWatch } from '../../../src/project/workflows/module-watch.ts'
 import { moduleOf, openFolder } from '../support/workflows-folder.ts'
@@ -81,4 +81,21 @@ test('a change that could not be taken over is told again by the next check', as
   for (let check = 0; check < 3; check++) await watch.check()
   expect(told).toEqual([told[0], told[0]])
   expect(faults).toEqual([expect.objectContaining({ message: 'the store is not to be had' })])
+})
+
+test('the pause between two polls grows with the time that one takes', async () => {
+  const { folder } = await openFolder({ 'a.workflow.ts': moduleOf('a', '1') })
+  const pauseAfter = async (takesMs: number) => {
+    const clock = new ManualClock()
+    let now = 0
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => (now += takesMs))
+    const watch = new ModuleWatch({ folder, clock, onChange: async () => {}, onFault })
+    onTestFinished(() => watch.stop())
+    await watch.start()
+    spy.mockRestore()
+    return (clock.nextAt() ?? 0) - clock.now()
+  }
+  expect(await pauseAfter(1)).toBe(1_000)
+  expect(await pauseAfter(100)).toBe(2_000)
+  expect(await pauseAfter(5_000)).toBe(10_000)
 })

@@ -167,9 +167,13 @@ async function listMisled(client: Client): Promise<string[]> {
 /** The functions of a renamed schema would remove old rows from the one that has its name now. */
 async function requireOwnPaths(client: Client, place: string): Promise<void> {
   if ((await listMisled(client)).length === 0) return
-  throw new UpshotError('invalid_config', `The database ${place} was renamed: its functions work on the former name.`, {
-    details: { fix: 'Run "upshot db migrate" with the owner of the schema, then start again.' },
-  })
+  throw new UpshotError(
+    'invalid_config',
+    `The schema of ${place} was renamed: its functions work on the former name.`,
+    {
+      details: { fix: 'Run "upshot db migrate" with the owner of the schema, then start again.' },
+    },
+  )
 }
 
 /** A process that starts between the halves of a move would leave some of the rows behind. */

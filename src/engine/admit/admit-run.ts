@@ -45,7 +45,8 @@ export async function admitRun(
   if (madeUp !== null) return { kind: 'skipped', reason: `made up for by ${madeUp}` }
   // `onFailure` belongs to a run that was admitted: neither filter nor limits apply to it.
   const isFirstHand = run.handler === 'run'
-  const wanted = attempt(() => ({ isWanted: !isFirstHand || isWanted(workflow, cause) }))
+  // Nor does a changed filter end a run half-way.
+  const wanted = attempt(() => ({ isWanted: !isFirstHand || known.isUnderWay || isWanted(workflow, cause) }))
   if ('kind' in wanted) return wanted
   if (!wanted.isWanted) return { kind: 'skipped', reason: NOT_WANTED }
   const planned = attempt(() => planTags(run, workflow, cause))

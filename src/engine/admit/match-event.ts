@@ -10,7 +10,7 @@ import { planAdmission } from './plan-admission.ts'
 import { readStoredEvent } from './read-cause.ts'
 
 /** The facts of a run that is made now, and has the queue for itself. */
-const ALONE = { deadline: null, hasStarted: false, hasSlot: true, isQueueEmpty: true } as const
+const ALONE = { deadline: null, hasStarted: false, isUnderWay: false, hasSlot: true, isQueueEmpty: true } as const
 
 /**
  * Asks the conditions of a workflow about an event, as an admission does, and starts nothing. The

@@ -14,6 +14,8 @@ export interface AdmissionFacts {
   deadline: number | null
   /** True when the run's code has been called before. */
   hasStarted: boolean
+  /** The same for a run; a preview, which asks no limit, may begin with the event. */
+  isUnderWay: boolean
   /** True when the worker has a slot for it. */
   hasSlot: boolean
   /** True when the worker knows of no other run to claim, so that priorities change nothing. */

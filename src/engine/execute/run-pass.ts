@@ -59,7 +59,7 @@ export async function runPass(
   if (deadline !== null && hasStarted && clock.now() >= deadline) {
     return { outcome: { kind: 'failed', error: describeError(describeOverdue(deadline)) } }
   }
-  const facts = { createdAt: run.createdAt, deadline, hasStarted, ...claim }
+  const facts = { createdAt: run.createdAt, deadline, hasStarted, isUnderWay: hasStarted, ...claim }
   const admission = await admitRun({ ...parts, cancelOther }, run, workflow, facts).catch(asLost)
   if (admission.kind === 'parked') return { outcome: { ...admission, hasNotStarted } }
   if (admission.kind !== 'admitted') return { outcome: admission }

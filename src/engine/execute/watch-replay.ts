@@ -1,4 +1,4 @@
-import { decideMismatch } from '../../core/runs/step.ts'
+import { decideMismatch, stepNameOf } from '../../core/runs/step.ts'
 import type { Pass } from '../pass/pass.ts'
 
 /** Real time between two looks at the code; several in a row must find it still. */
@@ -47,8 +47,10 @@ export function watchReplay(pass: Pass): ReplayWatch {
   }
 }
 
-function haltDiverged({ order, parking, isCodeChanged }: Pass): void {
-  const { expected, unexpected } = order
-  const reason = expected && decideMismatch({ at: 'rest', expected, came: unexpected }, isCodeChanged)
+function haltDiverged({ order, parking, places, isCodeChanged }: Pass): void {
+  const { expected, unexpected, early } = order
+  const swapped = early && { key: early.key, kind: early.kind, place: places.find(stepNameOf(early.key)) }
+  const came = unexpected ?? swapped ?? null
+  const reason = expected && decideMismatch({ at: 'rest', expected, came }, isCodeChanged)
   if (reason) void parking.halt(reason)
 }

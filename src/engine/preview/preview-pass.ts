@@ -111,7 +111,9 @@ async function execute(
 ): Promise<RunOutcome> {
   const { guard, maxSteps = DEFAULT_MAX_STEPS } = parts
   const store = { ...reads, ...memoryStore(run) }
-  const facts = { createdAt: run.createdAt, deadline: null, hasStarted: true, hasSlot: true, isQueueEmpty: true }
+  const isUnderWay = known.length > 0
+  const seen = { createdAt: run.createdAt, deadline: null }
+  const facts = { ...seen, hasStarted: true, isUnderWay, hasSlot: true, isQueueEmpty: true }
   const admission = await admitRun({ store, clock, spellingsOf, cancelOther: () => {} }, run, workflow, facts)
   if (admission.kind !== 'admitted') return admission
   const endWatch = watchOwnWork()

@@ -79,7 +79,8 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
   }
   const mismatch = known ? decideMismatch({ at: 'step', known, kind, effect }, pass.isCodeChanged) : null
   if (mismatch === null) return reached
-  void pass.parking.halt(mismatch)
+  const place = findCallSite()
+  void pass.parking.halt(place === null ? mismatch : `${mismatch}, at ${place}`)
   return null
 }
 

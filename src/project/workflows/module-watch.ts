@@ -9,7 +9,7 @@ import { listImported } from './import-fresh.ts'
 const SETTLE_MS = 50
 /** Poll interval for changes that `fs.watch` misses: network disks, files outside the folder. */
 const POLL_EVERY_MS = 1_000
-/** Reading thousands of files takes long: the pause after it is so many times as long, up to this. */
+/** Thousands of files take long to read: the pause is so many times as long, up to this. */
 const PAUSE_TIMES = 20
 const MAX_PAUSE_MS = 10_000
 const SOURCE = /\.([cm]?[jt]s|json)$/

@@ -64,3 +64,24 @@ test('a run of an event that was made up for before it came is skipped, and anot
   expect(await engine.run('clean', 'evt_other')).toMatchObject({ status: 'completed' })
   expect(ran).toEqual(['evt_other'])
 })
+
+test('a run that is under way goes on where a changed filter would refuse its event, or throws', async ({ engine }) => {
+  let where = (): boolean => true
+  const acted: string[] = []
+  await engine.serve('tidy', { where: () => where() }, async ({ step }) => {
+    await step.run('first half', () => void acted.push('first'))
+    await step.sleep('nap', '1m')
+    await step.run('second half', () => void acted.push('second'))
+  })
+  const one = await engine.run('tidy', 'evt_1')
+  where = () => false
+  expect(await engine.advance(one.id, '1m')).toMatchObject({ status: 'completed' })
+  expect(await engine.run('tidy', 'evt_2')).toMatchObject({ status: 'skipped' })
+  where = () => true
+  const other = await engine.run('tidy', 'evt_3')
+  where = () => {
+    throw new Error('no such field')
+  }
+  expect(await engine.advance(other.id, '1m')).toMatchObject({ status: 'completed' })
+  expect(acted).toEqual(['first', 'second', 'first', 'second'])
+})

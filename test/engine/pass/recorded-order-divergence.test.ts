@@ -71,7 +71,24 @@ test('another effect under the same name is a divergence under unchanged code', 
   const { id } = await engine.run('flow')
   effect = 'write'
   const run = await engine.advance(id, '1m')
-  expect(run.reason).toBe('diverged: step "look" had the effect `read` and has `write` now')
+  expect(run.reason).toMatch(
+    /^diverged: step "look" had the effect `read` and has `write` now, at test\/.*divergence\.test\.ts:\d+:\d+$/,
+  )
+})
+
+test('finished steps in another order are told, with the place of the one that came too early', async ({ engine }) => {
+  let names = ['a', 'b']
+  await engine.start([
+    flow(async (step) => {
+      for (const name of names) await step.run(name, () => name)
+      await step.sleep('nap', '1m')
+    }),
+  ])
+  const { id } = await engine.run('flow')
+  names = ['b', 'a']
+  expect((await engine.advance(id, '1m')).reason).toMatch(
+    /^diverged: step "a" \(run\) was expected, and step "b" \(run\) came at test\/.*divergence\.test\.ts:\d+:\d+$/,
+  )
 })
 
 test('code that returns before it reaches a recorded outcome has diverged', async ({ engine }) => {

@@ -71,8 +71,12 @@ test('code that throws before it comes further fails', async () => {
   expect(await judge(broken)).toBe('TypeError: x is not a function')
 })
 
-test('a `where` that refuses the event now, and a timeout that is over now, do not fit', async () => {
-  expect(await judge(define(first, { where: () => false }))).toMatch(/^skipped/)
+test('a timeout that is over now does not fit, and a `where` is asked no more of a run under way', async () => {
+  const narrow = { where: () => false }
+  expect(await judge(define(first, narrow))).toBe('fits')
+  // It waits for a person before it begins.
+  const broken = define(first, { where: () => JSON.parse('') })
+  expect(await judge(define(first, narrow), broken)).toMatch(/^skipped/)
   const short = define(first, { timeout: { run: '1h' } })
   expect(await judge(short, undefined, NOW + 2 * 3_600_000)).toContain('timeout.run')
   expect(await judge(short, undefined, NOW + 1_000)).toBe('fits')

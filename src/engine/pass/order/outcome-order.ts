@@ -61,6 +61,12 @@ export class OutcomeOrder {
     return this.#unexpected?.call ?? null
   }
 
+  /** A recorded step that the code asks for before its turn; undefined where there is none. */
+  get early(): Checkpoint | undefined {
+    const [key] = this.#early.keys()
+    return key === undefined ? undefined : this.#recorded.find((step) => step?.key === key)
+  }
+
   /** True where a step waits for its turn: the code asks for something else than is expected. */
   get isAskedOutOfOrder(): boolean {
     return this.#unexpected !== null || this.#early.size > 0

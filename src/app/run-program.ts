@@ -17,8 +17,8 @@ export async function runProgram(): Promise<void> {
 async function run(): Promise<void> {
   adoptEnvFile(process.cwd())
   const environment = processEnvironment()
-  const { values } = parseArgs({ options: { role: { type: 'string' } } })
-  const flags = values.role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: values.role } }
+  const role = readRole()
+  const flags = role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: role } }
   const config = await loadConfig(environment, process.cwd(), { flags })
   const isTerminal = process.stdout.isTTY === true
   const { app, urls, ended } = await serve(config, {
@@ -32,6 +32,15 @@ async function run(): Promise<void> {
   }
   await ended
   process.exit(0)
+}
+
+function readRole(): string | undefined {
+  try {
+    return parseArgs({ options: { role: { type: 'string' } } }).values.role
+  } catch (cause) {
+    const fix = 'The only option of the app is --role <role>. All else is a command of "upshot".'
+    throw new UpshotError('invalid_config', (cause as Error).message, { cause, details: { fix } })
+  }
 }
 
 function fail(error: unknown): never {

@@ -59,11 +59,23 @@ export function setUpProcess() {
     process.exitCode = 1
     return false
   }
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+  const folder = findCacheFolder()
+  if (folder === null) return true
   // Where the folder cannot be written, Node compiles each time, and says nothing.
-  const folder = join(cache, 'upshot')
   module.enableCompileCache(folder)
   // Threads and child processes have a cache only by this variable.
   process.env.NODE_COMPILE_CACHE ??= folder
   return true
+}
+
+/**
+ * Null for a user whom the system does not list, as in many containers, and without `HOME`.
+ * @returns {string | null}
+ */
+function findCacheFolder() {
+  try {
+    return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'upshot')
+  } catch {
+    return null
+  }
 }

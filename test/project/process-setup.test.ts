@@ -37,6 +37,25 @@ test.runIf(process.platform === 'linux').each(['cli', 'app'])(
   },
 )
 
+test.each([
+  { room: 'cli', told: /^upshot \d/ },
+  { room: 'app', told: /^Unexpected argument 'version'.*\nThe only option of the app is --role <role>.*\n$/ },
+])('the entry of $room starts for a user without a home', ({ room, told }) => {
+  // The system throws for a user whom it does not list, unless `HOME` is set.
+  const homeless = `import os from 'node:os'
+    import { syncBuiltinESMExports } from 'node:module'
+    os.homedir = () => { throw new Error('no such user') }
+    syncBuiltinESMExports()`
+  const preload = `data:text/javascript,${encodeURIComponent(homeless)}`
+  const entry = resolve(import.meta.dirname, `../../src/${room}/main.js`)
+  const { XDG_CACHE_HOME: _, ...environment } = process.env
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, entry, 'version'], {
+    env: environment,
+    encoding: 'utf8',
+  })
+  expect(stdout + stderr).toMatch(told)
+})
+
 test('the threads of a process share its cache of compiled code', () => {
   const setup = JSON.stringify(new URL('../../src/project/process-setup.js', import.meta.url).href)
   const inThread = `import { getCompileCacheDir } from 'node:module'

@@ -4,8 +4,9 @@ import { describeError } from '../../core/errors.ts'
 import type { AdmissionPlan } from '../../core/runs/admission.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import { isThenable, silence } from '../../core/thenable.ts'
+import { isThenable } from '../../core/thenable.ts'
 import type { WorkerParts } from '../worker-parts.ts'
+import { callAuthor } from './call-author.ts'
 import { type EventFacts, gatherBatchFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { type PlannedTags, planTags } from './plan-tags.ts'
@@ -112,7 +113,7 @@ function attempt<T>(read: () => T): T | Parked {
 /** Throws what `where` throws, and where it returns a promise. */
 export function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
   if (!where || !('event' in cause)) return true
-  const isWanted: unknown = silence(where(cause.event as never))
+  const isWanted: unknown = callAuthor('its `where`', () => where(cause.event as never))
   if (isThenable(isWanted)) throw new Error('its `where` returned a promise; it must be synchronous')
   return Boolean(isWanted)
 }

@@ -1,10 +1,10 @@
 import type { AnyLimits, ConcurrencyOptions, KeyedRun, TimeoutOptions } from '../../author/limits.ts'
-import { describeError } from '../../core/errors.ts'
 import { type AdmissionPlan, type Fold, type Gate, isPriority, MAX_PRIORITY } from '../../core/runs/admission.ts'
 import type { RunCause } from '../../core/runs/claim.ts'
 import { findTextFault } from '../../core/runs/step.ts'
-import { isThenable, silence } from '../../core/thenable.ts'
+import { isThenable } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
+import { callAuthor } from './call-author.ts'
 import type { Cause } from './read-cause.ts'
 
 /** Facts about a run that asks to be admitted. */
@@ -106,7 +106,7 @@ function readKey(
   { seen, account }: About,
 ): string {
   if (key === undefined) return ''
-  const text: unknown = explain(option, 'key', () => key(seen as never, { account }))
+  const text: unknown = callAuthor(`the key of \`${option}\``, () => key(seen as never, { account }))
   const fault = typeof text === 'string' ? findTextFault(text) : null
   if (fault !== null) throw new Error(`the key of \`${option}\` ${fault}`)
   if (typeof text === 'string' && text.length <= MAX_KEY_LENGTH) return text
@@ -118,19 +118,10 @@ function readKey(
 
 function readPriority({ priority = 0 }: AnyLimits, { seen, account }: About): number {
   if (typeof priority === 'number') return priority
-  const number: unknown = explain('priority', 'function', () => priority(seen as never, { account }))
+  const number: unknown = callAuthor('the function of `priority`', () => priority(seen as never, { account }))
   if (isPriority(number)) return number
   const got = typeof number === 'number' ? number : describeType(number)
   throw new Error(`\`priority\` returned ${got}; it must return an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
-}
-
-/** Calls an author's function; a promise that it returns is silenced, and refused by the caller. */
-function explain<T>(option: string, part: string, call: () => T): T {
-  try {
-    return silence(call())
-  } catch (error) {
-    throw new Error(`the ${part} of \`${option}\` threw: ${describeError(error).message}`)
-  }
 }
 
 function describeType(value: unknown): string {

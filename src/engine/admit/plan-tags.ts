@@ -2,7 +2,8 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import { MAX_TAGS, readTags, type Tags } from '../../core/runs/annotations/tags.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import { isThenable, silence } from '../../core/thenable.ts'
+import { isThenable } from '../../core/thenable.ts'
+import { callAuthor } from './call-author.ts'
 import type { Cause } from './read-cause.ts'
 
 /** The tags of a run before its code begins. */
@@ -21,7 +22,7 @@ export function planTags(
   // A run of `onFailure` has those of the run that failed.
   if (tags === undefined || handler === 'onFailure') return { known, more: {} }
   const [seen] = Object.values(causes)
-  const given = callAuthor(() => tags(seen as never, { account }))
+  const given = askAuthor(() => tags(seen as never, { account }))
   const more = Object.fromEntries(Object.entries(given).filter(([name, value]) => known[name] !== value))
   if (Object.keys({ ...known, ...more }).length > MAX_TAGS) {
     throw new Error(`its \`tags\` and those that it has are more than ${MAX_TAGS}`)
@@ -29,14 +30,8 @@ export function planTags(
   return { known, more }
 }
 
-function callAuthor(call: () => unknown): Tags {
-  let given: unknown
-  try {
-    given = silence(call())
-  } catch (error) {
-    const { message, at: [frame] = [] } = describeError(error)
-    throw new Error(`its \`tags\` threw: ${message}${frame === undefined ? '' : `, at ${frame}`}`)
-  }
+function askAuthor(call: () => unknown): Tags {
+  const given: unknown = callAuthor('its `tags`', call)
   if (isThenable(given)) throw new Error('its `tags` returned a promise; it must be synchronous')
   try {
     return readTags(given)

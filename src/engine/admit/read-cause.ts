@@ -71,6 +71,7 @@ export function readCall(
     const input: unknown = JSON.parse(call.input)
     const schema = inputOf(workflow)
     if (!schema) {
+      if (!isPlainObject(input) || !isPlainObject(input.data)) throw new UpshotError('invalid_request', NO_EVENT)
       const event = { ...parseEvent(completeEvent(call, workflow, input)), account: call.account }
       return { event: fitToWorkflow(event, workflow, facts) }
     }
@@ -82,6 +83,8 @@ export function readCall(
     throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults}`)
   })
 }
+
+const NO_EVENT = 'The workflow starts on events, so its input is one: { data: … }. Or make the workflow callable.'
 
 function describeCall(
   { lease, createdAt }: ClaimedRun,
@@ -116,9 +119,23 @@ export type Cause = { account: string } & (
 
 /** The event with its data parsed. Throws an error that names every field that does not fit. */
 export function fitEvent<E extends ServiceEvent>(event: E, definition: EventDefinition | undefined): E {
-  if (!definition) return event
-  const parsed = definition.data.safeParse(event.data)
-  if (parsed.success) return { ...event, data: parsed.data as Record<string, unknown> }
+  const { fitting, faults } = parseData(event, definition)
+  if (faults === null) return fitting
+  throw new Error(`the event's data is not what the workflow relies on: ${faults}`)
+}
+
+/** The same for an event that code sends: that never fits later. */
+export function fitSentEvent(event: ServiceEvent, definition: EventDefinition | undefined, key: string): void {
+  const { faults } = parseData(event, definition)
+  if (faults === null) return
+  const fault = `Step "${key}" sends data that does not fit the definition of ${event.type}`
+  throw new UpshotError('invalid_workflow', `${fault}: ${faults}`)
+}
+
+function parseData<E extends ServiceEvent>(event: E, definition: EventDefinition | undefined) {
+  const parsed = definition?.data.safeParse(event.data)
+  if (!parsed) return { fitting: event, faults: null }
+  if (parsed.success) return { fitting: { ...event, data: parsed.data as Record<string, unknown> }, faults: null }
   const faults = parsed.error.issues.map((issue) => `data.${issue.path.join('.')}: ${issue.message}`)
-  throw new Error(`the event's data is not what the workflow relies on: ${faults.join('; ')}`)
+  return { fitting: event, faults: faults.join('; ') }
 }

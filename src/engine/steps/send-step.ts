@@ -12,7 +12,7 @@ import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { MAX_CHAIN, MAX_DEPTH, MAX_SENT, SENT_LINK, type SentEvent } from '../../core/runs/wait.ts'
 import { planOnce } from '../../core/service/plan-schedule.ts'
 import { isoTime, parseMoment } from '../../core/time.ts'
-import { fitEvent } from '../admit/read-cause.ts'
+import { fitSentEvent } from '../admit/read-cause.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep, tellCompleted } from './reach-step.ts'
@@ -108,7 +108,7 @@ function planEvent(
     )
   }
   withStorageNames(pass.spellings, () =>
-    fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
+    fitSentEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on, key),
   )
   return { id, type, account: accountOf(pass.run.cause), createdAt, body, depth }
 }

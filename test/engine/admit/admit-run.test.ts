@@ -17,7 +17,10 @@ test('a key that throws or returns no string parks the run for a person before i
   await engine.start(Object.entries(keys).map(([id, key]) => define(id, { concurrency: { limit: 1, key } }, run)))
   const why = async (id: string) => engine.run(id, `evt_${id}`)
   const forPerson = { status: 'waiting', dueAt: null, isInLine: false, startedAt: null }
-  expect(await why('throws')).toMatchObject({ ...forPerson, reason: 'the key of `concurrency` threw: no folder' })
+  expect(await why('throws')).toMatchObject({
+    ...forPerson,
+    reason: expect.stringMatching(/^the key of `concurrency` threw: no folder, at \S+admit-run.test.ts:9$/),
+  })
   expect(await why('silent')).toMatchObject({ ...forPerson, reason: expect.stringContaining('returned undefined') })
   expect(await why('late')).toMatchObject({
     ...forPerson,
@@ -33,6 +36,13 @@ test.each([
   const engine = createTestEngine()
   await engine.serve('filtered', { where: where as never }, () => 1)
   const reason = 'its `where` returned a promise; it must be synchronous'
+  expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
+})
+
+test('a filter that throws is named, with its line', async ({ engine }) => {
+  const where = (event: object) => (event as { file: { path: string } }).file.path !== ''
+  await engine.serve('filtered', { where: where as never }, () => 1)
+  const reason = expect.stringMatching(/^its `where` threw: Cannot read .*'path'\), at \S+admit-run\.test\.ts:\d+$/)
   expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
 })
 

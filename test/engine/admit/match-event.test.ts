@@ -51,7 +51,12 @@ test.each<[string, Parameters<typeof ask>[0], string[]]>([
         throw new Error('no size')
       },
     },
-    ['halts', expect.anything(), expect.anything(), 'where does not: no size'],
+    [
+      'halts',
+      expect.anything(),
+      expect.anything(),
+      expect.stringMatching(/^where does not: its `where` threw: no size, at \S+match-event\.test\.ts:\d+$/),
+    ],
   ],
   [
     'limits',

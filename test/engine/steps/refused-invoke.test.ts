@@ -39,6 +39,8 @@ test('an invoke whose input does not fit fails in its step at once, and no run i
     failures.push(await called.catch((error: StepError) => error.failure))
     const sent = step.invoke('event', onEvent, { data: { bytes: 12 } } as never)
     failures.push(await sent.catch((error: StepError) => error.failure))
+    const bare = step.invoke('bare', onEvent, { bytes: '12' } as never)
+    failures.push(await bare.catch((error: StepError) => error.failure))
     await step.sleep('nap', '1m')
     return failures
   })
@@ -48,9 +50,13 @@ test('an invoke whose input does not fit fails in its step at once, and no run i
   expect(JSON.parse(output ?? 'null')).toEqual([
     expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining('input.n') }),
     expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining('data.bytes') }),
+    expect.objectContaining({
+      code: 'invalid_request',
+      message: expect.stringContaining('its input is one: { data: … }'),
+    }),
   ])
   expect(await engine.store.listRuns({ parentRun: id, limit: 5 })).toEqual([])
-  expect(await engine.store.listStepFailures(id)).toMatchObject([{ key: 'twice' }, { key: 'event' }])
+  expect(await engine.store.listStepFailures(id)).toMatchObject([{ key: 'twice' }, { key: 'event' }, { key: 'bare' }])
 })
 
 test.each(['skip', 'queue', 'cancel'] as const)(

@@ -66,6 +66,19 @@ test.each([
   expect(await engine.store.listEvents({ limit: 1, type: 'order.shipped' })).toEqual([])
 })
 
+test('an event that does not fit its definition is not sent, and fails the run at once', async ({ engine }) => {
+  const done = defineEvent('order.shipped', { data: z.object({ order: z.number() }) })
+  await engine.serve('sender', {}, ({ step }) => step.send('tell', done, { order: '7' } as never))
+  const { status, error } = await engine.run('sender')
+  expect({ status, error }).toMatchObject({
+    status: 'failed',
+    error: {
+      code: 'invalid_workflow',
+      message: expect.stringMatching(/^Step "tell" sends data that does not fit .* order\.shipped: data\.order: /),
+    },
+  })
+})
+
 test('a workflow cannot send an event of a type under upshot', async ({ engine }) => {
   const sender = define('sender', { retry: { attempts: 1 } }, ({ step }) => step.send('tell', 'upshot.test', {}))
   await engine.start([sender])

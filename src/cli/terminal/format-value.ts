@@ -1,5 +1,5 @@
 import { findAuthorFrame } from '../../core/errors.ts'
-import { oneLine } from '../../notices/log/fit-text.ts'
+import { escapeSteering, oneLine } from '../../notices/log/fit-text.ts'
 import { commandClock } from '../command-clock.ts'
 
 /** Makes foreign text safe: one line, no control characters, at most `most` characters. */
@@ -16,12 +16,9 @@ export function steerless(lines: string): string {
   return lines.replace(CONTROLS, (found, control?: string) => (control === undefined ? found : oneLine(control)))
 }
 
-const STEERING = /[\u007F-\u009F\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
 /** A JSON document on one line, with its value unchanged. No text in it steers a terminal. */
 export function formatDocument(content: unknown): string {
-  const write = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return `${JSON.stringify(content)}`.replace(STEERING, write)
+  return escapeSteering(`${JSON.stringify(content)}`)
 }
 
 /** A time in this machine's zone: `14:03:21` for today, else `2026-06-01 14:03`. */

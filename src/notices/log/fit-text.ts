@@ -91,6 +91,13 @@ export function oneLine(text: string): string {
   return charactersOf(line).map(markAccents).join('')
 }
 
+const STEERING = /[\u007F-\u009F\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
+
+/** JSON of the same value, in which no text steers a terminal. JSON escapes other controls. */
+export function escapeSteering(json: string): string {
+  return json.replace(STEERING, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** Unicode has pictures of the first 33 characters, and of the last one of ASCII. */
 function mark(character: string): string {
   const code = character.codePointAt(0) ?? 0

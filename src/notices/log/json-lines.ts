@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { type Clock, isoTime, systemClock } from '../../core/time.ts'
+import { escapeSteering } from './fit-text.ts'
 import type { LineFormat } from './log-notices.ts'
 import { serializeError } from './plan-log-line.ts'
 import { REDACTED } from './redact.ts'
@@ -33,7 +34,7 @@ export function jsonLines(clock: Clock = systemClock): LineFormat {
   return {
     format({ level, message, fields }) {
       logger[level](fields, message)
-      return text
+      return escapeSteering(text)
     },
   }
 }

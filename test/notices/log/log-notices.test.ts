@@ -29,3 +29,10 @@ test('the log writes nothing after it has ended', async () => {
   bus.publish(NOTICES['app.stopped'])
   expect(lines).toEqual([])
 })
+
+test('a line of JSON keeps a foreign text as it is, and steers no terminal with it', () => {
+  const message = 'a\u009B31mb\u001B]0;x\u0007\u202Ec\u2028d é😀'
+  const [line = ''] = linesOf([{ ...NOTICES['run.log'], message }])
+  expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+  expect(JSON.parse(line).message).toBe(message)
+})

@@ -109,3 +109,14 @@ test('a restart that does not fit is refused as a restart, and a pause of no sch
     expect(onEvents).toMatchObject({ status: 404, fix: 'Choose one of: nightly.' })
   }
 })
+
+test('what is no kind of failure is neither resolved nor snoozed', async () => {
+  const { store, send } = await openRefusing()
+  for (const id of ['run_1m8kjtnz100b700exq6gdr6', 'x', `grp_${'x'.repeat(500)}`])
+    for (const [verb, body] of [
+      ['resolve', {}],
+      ['snooze', { for: '1h' }],
+    ] as const)
+      expect(await send('POST', `/failures/${id}/${verb}`, body)).toMatchObject({ status: 404 })
+  expect(await store.listActions({ limit: 9 })).toEqual([])
+})

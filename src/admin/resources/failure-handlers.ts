@@ -1,3 +1,4 @@
+import { UpshotError } from '../../core/errors.ts'
 import {
   decideFailureState,
   type FailureGroup,
@@ -13,6 +14,7 @@ import { decodePosition, describePage } from '../queries/read-page.ts'
 import { given, parseSearch, readMoment, readTagFilter } from '../queries/read-query.ts'
 import type { ResourceParts } from './parts.ts'
 
+const GROUP_ID = /^grp_[0-9a-z]{10}$/
 const HOUR_MS = 3_600_000
 /** Failed runs of one slice. Their rows lie apart, so that each may be a read of the disk. */
 const FAILURES = 1_000
@@ -21,6 +23,8 @@ const FAILURES = 1_000
 export function failureHandlers({ openLists }: ResourceParts): Handlers<keyof typeof FAILURE_ROUTES> {
   const save = async (call: Call<'POST /failures/:id/resolve'>, given: Pick<FailureState, 'kind' | 'until'>) => {
     const { params, body, operator, writes, now } = call
+    // Whether it has failed runs is a search; another id, such as that of a run, is a mistake.
+    if (!GROUP_ID.test(params.id)) throw describeMissing(params.id)
     await writes.saveFailureState({ ...given, group: params.id, note: body.note, by: operator.actor, at: now })
     return undefined
   }
@@ -49,6 +53,10 @@ export function failureHandlers({ openLists }: ResourceParts): Handlers<keyof ty
     'POST /failures/:id/snooze': (call) =>
       save(call, { kind: 'snoozed', until: call.now + parseDuration(call.body.for as Duration) }),
   }
+}
+
+function describeMissing(id: string): UpshotError {
+  return new UpshotError('not_found', `There is no kind of failure "${id}".`, { fix: 'GET /failures lists them.' })
 }
 
 function readFilter({ query, caller, now }: Call<'GET /failures'>): FailureFilter {

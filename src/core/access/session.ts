@@ -40,7 +40,8 @@ export function isSessionAlive(
   { createdAt, seenAt }: Pick<AdminSession, 'createdAt' | 'seenAt'>,
   now: number,
 ): boolean {
-  return now < seenAt + IDLE_MS && now < createdAt + LIFE_MS
+  // One of a clock that was ahead would live for as long as that was.
+  return Math.abs(now - seenAt) < IDLE_MS && Math.abs(now - createdAt) < LIFE_MS
 }
 
 /** Sessions seen or made before these moments are over. */

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { expect, test } from 'vitest'
+import { hashSecret } from '../../../src/core/access/token.ts'
 import { FILE_TOKEN, startConsole } from '../support/start-console.ts'
 
 /** Sends a request with headers that `fetch` would not let a caller set. */
@@ -70,6 +71,21 @@ test('a session ends after twelve idle hours, after seven days, and with a logou
   expect(await status(ended)).toBe(401)
 })
 
+test('neither a login nor a code of a clock that was a year ahead outlives its time', async () => {
+  const { api, clock, store, logIn } = await startConsole()
+  const now = clock.now()
+  clock.advance('365d')
+  const { cookie, key } = await logIn()
+  const code = 'made-a-year-ahead'
+  await store.saveLoginCode({ hash: hashSecret(code), name: 'ada', role: 'admin', expiresAt: clock.now() + 60_000 })
+  clock.set(now)
+  expect((await fetch(`${api}/session`, { headers: { cookie, 'x-upshot': key } })).status).toBe(401)
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ code }) }
+  expect((await fetch(`${api}/login`, request)).status).toBe(401)
+  // Nobody is shut out by it.
+  expect((await logIn()).cookie).not.toBe('')
+})
+
 test('an expired or revoked token is refused', async () => {
   const { api, store, clock, makeToken } = await startConsole()
   const token = await makeToken('viewer', clock.now() + 3_600_000)
@@ -116,9 +132,8 @@ test('a user named by the proxy is believed only from its address, with the role
 
 test('a base path stands before everything, also in the cookie, and the page says how it is built', async () => {
   const access = { basePath: '/ops', url: 'https://ops.example.com', fileTokenHash: '', proxy: null }
-  const { origin, base, api, store } = await startConsole({ access })
-  const { hashSecret } = await import('../../../src/core/access/token.ts')
-  await store.saveLoginCode({ hash: hashSecret('code'), name: 'ada', role: 'admin', expiresAt: Date.UTC(2030, 0, 1) })
+  const { origin, base, api, store, clock } = await startConsole({ access })
+  await store.saveLoginCode({ hash: hashSecret('code'), name: 'ada', role: 'admin', expiresAt: clock.now() + 60_000 })
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${api}/login`, { method: 'POST', headers, body: '{"code":"code"}' })
   expect(response.headers.getSetCookie()[0]).toMatch(

@@ -1,5 +1,6 @@
 import { ZodError } from 'zod'
 import { type ErrorCode, redactUrls, UpshotError } from '../../core/errors.ts'
+import { listIssues } from '../../core/json.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Problem } from '../contract/route.ts'
 
@@ -10,7 +11,8 @@ const MAX_FAULTS = 20
 export function toKnown(error: unknown): UpshotError {
   if (error instanceof UpshotError) return error
   if (error instanceof ZodError) {
-    const faults = error.issues.map(({ path, message }) => ({ at: path.join('.') || '(all)', fault: message }))
+    const issues = listIssues(error.issues)
+    const faults = issues.map(({ path, message }) => ({ at: path.join('.') || '(all)', fault: message }))
     const first = faults.slice(0, MAX_FAULTS).map(({ at, fault }) => `${at}: ${fault}`)
     return new UpshotError('invalid_request', `The request does not fit this operation. ${first.join('; ')}.`, {
       details: { faults },

@@ -45,6 +45,8 @@ test('a refusal has its code, its faults and the next thing to do', () => {
     content: [{ type: 'text', text: 'forbidden: Not you. Log in.' }],
     isError: true,
   })
+  const unknown = toKnown(z.strictObject({}).safeParse({ stauts: 'failed' }).error)
+  expect(textOf(wrapRefusal(unknown))).toMatch(/operation\. stauts: is not known\.$/)
   const misfit = toKnown(z.object({ limit: z.int() }).safeParse({ limit: 'x' }).error)
   expect(textOf(wrapRefusal(misfit))).toMatch(
     /^invalid_request: The request does not fit this operation\. limit: .+\.$/,

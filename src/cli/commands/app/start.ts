@@ -66,8 +66,9 @@ function describeUrls({ receiver, admin, endpoints, sandbox, storages }: AppUrls
   const lines: [string, string | undefined][] = [
     ['receiver', receiver],
     ...Object.entries(endpoints).map(([name, url]): [string, string] => [`endpoint ${name}`, url]),
+    ['dashboard', 'upshot dashboard'],
     ['health', `${admin}/readyz`],
-    ['account', sandbox === undefined ? undefined : `${sandbox}/account`],
+    ['sandbox account', sandbox === undefined ? undefined : `${sandbox}/account`],
     ['storages', storages],
   ]
   return lines.flatMap(([name, url]) => (url === undefined ? [] : `  ${name.padEnd(18)} ${url}`)).join('\n')

@@ -44,7 +44,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
   const learning = endpoints.data?.items.filter(({ status }) => status === 'learning') ?? []
   const needs: readonly Need[] = [
     ...needsOf(overview),
-    ...overview.pausedWorkflows.map((id): Need => [hrefOfWorkflow(id), '⏸', 'waiting', `${id} is paused`]),
+    ...overview.pausedWorkflows.map((id): Need => [hrefOfWorkflow(id), '‖', 'waiting', `${id} is paused`]),
     ...overview.missedTicks.map(({ workflow, missed }): Need => {
       return ['/schedules', '!', 'waiting', `${workflow} missed ${countOf(missed, 'tick')}`]
     }),

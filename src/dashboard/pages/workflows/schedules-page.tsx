@@ -48,7 +48,7 @@ function ScheduleCard({ schedule, mayAct }: { schedule: Schedule; mayAct: boolea
         <h2>{name}</h2>
         {(pausedAt !== null || doneAt !== null) && (
           <span className="status" data-state={doneAt === null ? 'waiting' : 'completed'}>
-            {doneAt === null ? '⏸ paused' : '✓ done'}
+            {doneAt === null ? '‖ paused' : '✓ done'}
           </span>
         )}
       </div>

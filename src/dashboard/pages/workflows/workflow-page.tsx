@@ -28,7 +28,7 @@ export default function WorkflowPage({ id }: { id: string }) {
         title: found.id,
         beside: found.pausedAt !== null && (
           <span className="status" data-state="waiting">
-            ⏸ paused <When at={found.pausedAt} />, {countOf(found.held, 'run')} held
+            ‖ paused <When at={found.pausedAt} />, {countOf(found.held, 'run')} held
           </span>
         ),
         children: (

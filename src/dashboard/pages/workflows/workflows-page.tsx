@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Workflow>[] = [
         <span className="quiet">on</span>
       ) : (
         <span className="status" data-state="waiting">
-          ⏸ paused, {countOf(held, 'run')} held
+          ‖ paused, {countOf(held, 'run')} held
         </span>
       ),
   },

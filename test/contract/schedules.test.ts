@@ -84,6 +84,14 @@ describeStores((test) => {
     expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
   })
 
+  test('a line whose zone has got another name goes on', async ({ store }) => {
+    await saveLine(store, 'nightly', NOW, { timezone: 'Europe/Kiev' })
+    await saveLine(store, 'nightly', NOW + HOUR, { timezone: 'Europe/Kyiv' })
+    expect(await lastAt(store, 'nightly')).toBe(NOW)
+    await saveLine(store, 'nightly', NOW + 2 * HOUR, { timezone: 'Europe/Berlin' })
+    expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
+  })
+
   test('a cron line that was taken out and comes back starts now, also with the same moments', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     await store.saveWorkflows({ workflows: [], broken: [] }, NOW + HOUR)

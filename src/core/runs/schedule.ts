@@ -37,6 +37,21 @@ export interface CronTrigger extends Schedule {
   accounts: readonly string[] | 'each'
 }
 
+/** Whether two lines are due at the same moments. A zone may have several names, as Kyiv has. */
+export function hasSameMoments(one: Schedule, other: Schedule): boolean {
+  return one.expression === other.expression && nameZone(one.timezone) === nameZone(other.timezone)
+}
+
+/** The one name of a zone by which the platform knows it. */
+function nameZone(timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  } catch {
+    // Another release of Node saved it.
+    return timeZone
+  }
+}
+
 /** One moment, in epoch milliseconds. */
 export interface OncePlan extends TickRules {
   kind: 'once'

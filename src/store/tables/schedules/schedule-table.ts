@@ -4,6 +4,7 @@ import {
   type DueCursor,
   type DueSchedule,
   describeTakenSchedule,
+  hasSameMoments,
   type NewSchedule,
   type ScheduleLook,
   type ScheduleQuery,
@@ -128,8 +129,7 @@ export class ScheduleTable extends Table {
         continue
       }
       if (known.plan === plan && known.madeBy === file && known.nextAt !== null) continue
-      const { expression, timezone } = JSON.parse(known.plan) as CronTrigger
-      const isSame = known.nextAt !== null && expression === line.expression && timezone === line.timezone
+      const isSame = known.nextAt !== null && hasSameMoments(JSON.parse(known.plan) as CronTrigger, line)
       await this.#change(known, { plan, input: null, madeBy: file, startedAt: isSame ? null : now }, now)
     }
   }

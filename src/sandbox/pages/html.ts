@@ -28,20 +28,23 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
 
-/** Characters that steer a text: control codes, ends of lines, and marks of direction. */
-const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+/** A character that steers a text, that nobody sees, or that looks like a space. */
+const UNSEEN = String.raw`[[\p{Cc}\p{Z}\p{Default_Ignorable_Code_Point}]--[\u0020]]`
+const IS_UNSEEN = new RegExp(`^${UNSEEN}$`, 'v')
+/** An emoji stays whole. */
+const PIECES = new RegExp(String.raw`(\p{RGI_Emoji}|${UNSEEN})`, 'v')
 
 /**
- * Text of a user, such as a name, with a direction of its own. A character that steers is shown by
- * its number, and a line breaks after a slash first.
+ * Text of a user, such as a name, with a direction of its own. A character that is {@link UNSEEN}
+ * is shown by its number, and a line breaks after a slash first.
  */
 export function foreign(text: string): Html {
-  return html`<bdi>${piecesOf(text).map((piece) => (STEERING.test(piece) ? mark(piece) : breakable(piece)))}</bdi>`
+  return html`<bdi>${piecesOf(text).map((piece) => (IS_UNSEEN.test(piece) ? mark(piece) : breakable(piece)))}</bdi>`
 }
 
 /** The same for an attribute or a question, which hold no markup. */
 export function foreignPlain(text: string): string {
-  const shown = piecesOf(text).map((piece) => (STEERING.test(piece) ? `⟨${numberOf(piece)}⟩` : piece))
+  const shown = piecesOf(text).map((piece) => (IS_UNSEEN.test(piece) ? `⟨${numberOf(piece)}⟩` : piece))
   return `${FIRST_STRONG_ISOLATE}${shown.join('')}${POP_ISOLATE}`
 }
 
@@ -57,7 +60,7 @@ const FIRST_STRONG_ISOLATE = '\u2068'
 const POP_ISOLATE = '\u2069'
 
 function mark(character: string): Html {
-  return html`<span class="mark" title="A character that would steer this text">${numberOf(character)}</span>`
+  return html`<span class="mark" title="A character that nobody would see">${numberOf(character)}</span>`
 }
 
 function breakable(text: string): Html[] {
@@ -65,7 +68,7 @@ function breakable(text: string): Html[] {
 }
 
 function piecesOf(text: string): string[] {
-  return text.split(new RegExp(`(${STEERING.source})`, 'u')).filter((piece) => piece !== '')
+  return text.split(PIECES).filter((piece) => piece !== '')
 }
 
 function numberOf(character: string): string {

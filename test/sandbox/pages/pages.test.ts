@@ -101,6 +101,15 @@ test('a name that turns the direction of text steers nothing on any page, and it
   expect((await read(sandbox, '/account/storages')).text).toContain('<bdi>invoice')
 })
 
+test('of two names that look alike, a page shows the character that nobody sees', async ({ sandbox }) => {
+  const emoji = '👨‍👩‍👧'
+  for (const name of ['a\u200Bb', 'a\u00A0b', 'a b', emoji]) await sandbox.storage('storage_a').put(`/in/${name}`, 'x')
+  const { text } = await read(sandbox, '/account/storages/storage_a?path=/in')
+  for (const mark of ['U+200B', 'U+00A0']) expect(text).toContain(`>${mark}</span>b`)
+  expect(text).toContain(emoji)
+  expect(text).not.toContain('U+200D')
+})
+
 test('a fault that struck as often as it was to is shown as used up, another one as set', async ({ sandbox }) => {
   const { key } = await sandbox.keys.create({ name: 'app' })
   await sandbox.faults.add({ on: 'files.list', status: 503, times: 1 })

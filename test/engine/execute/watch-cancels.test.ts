@@ -137,6 +137,34 @@ test('an event cancels its run at whichever write of the run it is stored', asyn
   }
 })
 
+test('a run keeps the rules that it began with, and one that is added behind them counts', async ({ engine }) => {
+  const rules = (...types: string[]) =>
+    defineWorkflow({
+      id: 'patient',
+      on: created,
+      cancelOn: types.map((on) => ({ on })),
+      run: async ({ step }) => void (await step.sleep('nap', '1d')),
+    })
+  const begin = async (fileId: string, ...types: string[]) => {
+    const worker = await engine.start([rules(...types)])
+    const id = await queue(engine, fileId)
+    worker.wake()
+    await awaitStatus(engine, id, 'waiting')
+    await worker.stop()
+    return id
+  }
+  const end = async (id: string, event: string, ...types: string[]) => {
+    const worker = await engine.start([rules(...types)])
+    await deliverEvent(engine, worker, { id: `evt_${event}`, type: event, data: {} })
+    const { status } = await engine.advance(id, '1d')
+    await worker.stop()
+    return status
+  }
+  expect(await end(await begin('fil_1', 'one.gone'), 'other.gone', 'other.gone')).toBe('completed')
+  expect(await end(await begin('fil_2', 'one.gone'), 'one.gone', 'other.gone')).toBe('canceled')
+  expect(await end(await begin('fil_3', 'one.gone'), 'third.gone', 'one.gone', 'third.gone')).toBe('canceled')
+})
+
 test('a `cancelOn` rule with an undeclared key is refused', () => {
   expect(() =>
     defineWorkflow({ id: 'odd', on: created, cancelOn: { on: deleted, where: { owner: () => 'x' } }, run: () => null }),

@@ -1,6 +1,6 @@
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CancelledNotificationSchema, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
-import { json, type RequestHandler, Router } from 'express'
+import { json, type Request, type RequestHandler, Router } from 'express'
 import { UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Authenticator } from '../access/authenticator.ts'
@@ -38,7 +38,7 @@ interface Working {
  */
 export function mcpRoute(parts: McpParts): Router {
   const router = Router()
-  router.post('/', json({ limit: '1mb' }), answer(parts))
+  router.post('/', admit(parts), json({ limit: '1mb' }), answer(parts))
   router.all('/', (_request, response) => {
     const error = { code: -32_000, message: 'Only POST: this server keeps no sessions.' }
     response.status(405).set('Allow', 'POST').json({ jsonrpc: '2.0', error, id: null })
@@ -46,21 +46,34 @@ export function mcpRoute(parts: McpParts): Router {
   return router
 }
 
-function answer({ authenticator, version, handlers, ...parts }: McpParts): RequestHandler {
+/** Puts the caller into `response.locals`, before the body is read. */
+function admit(parts: McpParts): RequestHandler {
+  return async (request, response, next) => {
+    response.locals.caller = await identify(parts, request)
+    requireToken(response.locals.caller)
+    next()
+  }
+}
+
+function identify({ authenticator, clock }: McpParts, { headers, socket }: Request): Promise<Caller> {
+  return authenticator.identify({ headers, address: socket.remoteAddress ?? '', cookieName: '' }, clock.now())
+}
+
+function answer(parts: McpParts): RequestHandler {
+  const { version, handlers } = parts
   const working = new Set<Working>()
   return async (request, response) => {
-    const { headers, socket, query, body } = request
-    const credentials = { headers, address: socket.remoteAddress ?? '', cookieName: '' }
-    const identify = () => authenticator.identify(credentials, parts.clock.now())
-    const caller = await identify()
-    requireToken(caller)
+    const { query, body } = request
+    const caller = response.locals.caller as Caller
+    // Nobody would tell of its end.
+    if (response.closed) return
     const server = createAgentServer({
       version,
       rights: { role: caller.role, allowsWrites: SAYS_YES.includes(String(query[WRITES])) },
       // A tool may ask for minutes, and its token may be revoked meanwhile.
       perform: async (name, given, about) => {
         const operation = { spec: ROUTES[name], handler: handlers[name] as AnyHandler }
-        return perform(parts, operation, given, { caller: await identify(), onceKey: null, ...about })
+        return perform(parts, operation, given, { caller: await identify(parts, request), onceKey: null, ...about })
       },
     })
     const transport = new StreamableHTTPServerTransport({})

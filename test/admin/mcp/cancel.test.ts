@@ -62,3 +62,10 @@ test('a cancellation of nothing is taken and does nothing, and an agent without 
   expect((await tell(1, { 'mcp-session-id': 'another' })).status).toBe(202)
   expect(work.signal.aborted).toBe(false)
 })
+
+test('nobody without a token has a body read', async () => {
+  const { url } = await startDeletes()
+  const headers = { 'content-type': 'application/json' }
+  for (const body of ['{', `"${'x'.repeat(2_000_000)}"`])
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(401)
+})

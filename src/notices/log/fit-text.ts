@@ -79,16 +79,14 @@ const UNSEEN = /\p{RGI_Emoji}|([[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Z}\u27
 
 /**
  * A text on one line that steers no terminal. A character that nobody sees is shown as its picture
- * or number: two names must not look alike. So is an accent that stands apart from its letter.
- * Characters that shape an emoji or letters stay.
+ * or number: two names must not look alike. Those that shape an emoji or letters stay. So do accents
+ * apart from their letters, for to Unicode both spellings are the same text.
  */
 export function oneLine(text: string): string {
   if (PLAIN.test(text) && !text.endsWith(' ')) return text
-  const line = text.replace(UNSEEN, (found, unseen?: string, at = 0) =>
+  return text.replace(UNSEEN, (found, unseen?: string, at = 0) =>
     unseen === undefined || isShaping(text, at) ? found : mark(unseen),
   )
-  if (line === line.normalize('NFC')) return line
-  return charactersOf(line).map(markAccents).join('')
 }
 
 const STEERING = /[\u007F-\u009F\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
@@ -103,13 +101,6 @@ function mark(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code <= 0x20) return String.fromCodePoint(0x2400 + code)
   return code === 0x7f ? '\u2421' : `⟨U+${code.toString(16).padStart(4, '0')}⟩`
-}
-
-/** An accent may be a character of its own, as macOS writes names, or one with its letter. */
-function markAccents(shown: string): string {
-  if (shown === shown.normalize('NFC')) return shown
-  const [letter = '', ...accents] = shown
-  return accents.length === 0 ? mark(letter) : `${letter}${accents.map(mark).join('')}`
 }
 
 /** True for a joiner between two letters of a script in which it changes their shape. */

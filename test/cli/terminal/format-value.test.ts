@@ -8,8 +8,7 @@ test('foreign text shows its control characters and line breaks, and they do not
 
 test('of many names that a terminal would show alike, no two look alike', () => {
   const names = ['a b', 'a\tb', 'a\nb', 'a\r\nb', 'a\u00A0b', 'a\u3000b', 'a␊b', 'a b ', 'a⟨U+00a0⟩b']
-  const accents = ['\u00E9', 'e\u0301', '\u00C5', '\u212B', 'A\u030A', '\uD55C', '\u1112\u1161\u11AB']
-  expect([...names, ...accents].map((name) => formatText(name))).toEqual([
+  expect(names.map((name) => formatText(name))).toEqual([
     'a b',
     'a␉b',
     'a␊b',
@@ -19,13 +18,6 @@ test('of many names that a terminal would show alike, no two look alike', () => 
     'a⟨U+240a⟩b',
     'a b␠',
     'a⟨U+27e8⟩U+00a0⟩b',
-    '\u00E9',
-    'e⟨U+0301⟩',
-    '\u00C5',
-    '⟨U+212b⟩',
-    'A⟨U+030a⟩',
-    '\uD55C',
-    '\u1112⟨U+1161⟩⟨U+11ab⟩',
   ])
 })
 
@@ -43,6 +35,11 @@ test.each([
 
 test('a joiner stays where it changes the shape of letters', () => {
   const names = 'می\u200Cخواهم.txt क्\u200Dष.txt'
+  expect(formatText(names)).toBe(names)
+})
+
+test('names in the spelling of macOS stay readable', () => {
+  const names = 're\u0301sume\u0301.pdf \u1112\u1161\u11AB.txt \u0958.txt'
   expect(formatText(names)).toBe(names)
 })
 

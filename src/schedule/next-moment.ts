@@ -8,7 +8,7 @@ const known = new Map<string, NextMoment>()
 /** The moments of a plan. Throws `invalid_workflow` for a bad line or an unknown zone. */
 export function nextMomentOf(plan: SchedulePlan): NextMoment {
   if (plan.kind === 'once') return (after) => (after < plan.at ? plan.at : null)
-  if (plan.kind === 'backfill') return within(nextMomentOf(plan.line), plan)
+  if (plan.kind === 'backfill') return until(nextMomentOf(plan.line), plan.to)
   const key = `${plan.timezone} ${plan.expression}`
   const found = known.get(key)
   if (found) return found
@@ -18,9 +18,9 @@ export function nextMomentOf(plan: SchedulePlan): NextMoment {
   return made
 }
 
-function within(next: NextMoment, { from, to }: { from: number; to: number }): NextMoment {
+function until(next: NextMoment, to: number): NextMoment {
   return (after) => {
-    const moment = next(Math.max(after, from - 1))
+    const moment = next(after)
     return moment === null || moment > to ? null : moment
   }
 }

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
+import { type Endpoint, planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
 import type { Notice } from '../../src/core/notices.ts'
 import { KEEP_ALL, type PruneSlice } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -95,7 +95,7 @@ test('pruning lets deliveries in between any two slices', async () => {
 })
 
 test('the pruner prunes a minute after the start and every hour, reports it, and stops between slices', async () => {
-  const store = await fillStore(3)
+  const store = await fillStore(1)
   const clock = new ManualClock(NOW + 8 * DAY)
   await queueRun(store, 'evt_new', 'follow-up', clock.now() - 1)
   const heard: Notice[] = []
@@ -116,7 +116,7 @@ test('the pruner prunes a minute after the start and every hour, reports it, and
   clock.advance('1m')
   await pruned.promise
   expect(heard).toEqual([
-    { kind: 'store.pruned', runs: 3, deliveries: 0, payloads: 0, audit: 0, effects: 0, files: 0, ms: 0 },
+    { kind: 'store.pruned', runs: 1, deliveries: 0, payloads: 0, audit: 0, effects: 0, files: 0, ms: 0 },
   ])
   await Promise.all([pruner.stop(), pruner.stop()])
   expect(clock.nextAt()).toBeNull()
@@ -270,4 +270,33 @@ test('the pruner removes a retired secret from the database 30 days after its re
   await updated.promise
   expect(await positions()).toEqual([1])
   await pruner.stop()
+})
+
+test.each([
+  ['changes', (store: Store, endpoint: Endpoint) => store.updateEndpoint({ ...endpoint, name: 'renamed' })],
+  ['removes', (store: Store, endpoint: Endpoint) => store.removeEndpoint(endpoint, NOW)],
+])('a person who %s an endpoint with a retired secret meanwhile disturbs no round', async (_what, disturb) => {
+  const store = await fillStore(1)
+  const clock = new ManualClock(NOW)
+  const first = planEndpoint({ name: 'main' }, NOW)
+  await store.addEndpoint(first)
+  const rotated = planRotation(first, 'the-second-secret-of-them-all', { overlapMs: 1_000, now: NOW })
+  await store.updateEndpoint(planRetirement(rotated, NOW))
+  clock.advance('30d')
+  await queueRun(store, 'evt_new', 'follow-up', clock.now() - 1)
+  const disturbed = {
+    ...store,
+    async listEndpoints() {
+      const endpoints = await store.listEndpoints()
+      for (const endpoint of endpoints) await disturb(store, endpoint)
+      return endpoints
+    },
+  }
+  const heard = Promise.withResolvers<Notice>()
+  const retention = { ...KEEP_ALL, runs: 7 * DAY }
+  const pruner = new Pruner({ store: disturbed, clock, retention, publish: heard.resolve })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  clock.advance('1m')
+  expect(await heard.promise).toMatchObject({ kind: 'store.pruned', runs: 1 })
 })

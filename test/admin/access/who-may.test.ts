@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { hashSecret } from '../../../src/core/access/token.ts'
 import { FILE_TOKEN, startConsole } from '../support/start-console.ts'
 
@@ -46,6 +46,40 @@ test('wrong codes are limited to five a minute for an address, and shut out nobo
   expect((await logIn()).cookie).not.toBe('')
   clock.advance('1m')
   expect((await use('wrong')).status).toBe(401)
+})
+
+test.runIf(process.platform === 'linux')('wrong codes of one address do not count for another', async () => {
+  const { api } = await startConsole()
+  const use = (localAddress: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json' }
+      const request = httpRequest(`${api}/login`, { method: 'POST', headers, localAddress }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on('error', reject).end('{"code":"wrong"}')
+    })
+  for (let wrong = 0; wrong < 5; wrong++) expect(await use('127.0.0.2')).toBe(401)
+  expect(await use('127.0.0.2')).toBe(429)
+  expect(await use('127.0.0.3')).toBe(401)
+})
+
+test('a page that only listens keeps no session alive', async () => {
+  const { api, clock, logIn } = await startConsole()
+  const { cookie, key } = await logIn()
+  const headers = { cookie, 'x-upshot': key }
+  const response = await fetch(`${api}/live`, { headers })
+  const messages = (response.body as ReadableStream<Uint8Array>).getReader()
+  onTestFinished(() => messages.cancel())
+  // A login is looked at every 15 seconds, before the next message.
+  await messages.read()
+  for (let hours = 0; hours < 11; hours++) {
+    await expect.poll(() => clock.nextAt()).not.toBeNull()
+    clock.advance('1h')
+    await messages.read()
+  }
+  clock.advance('1h')
+  expect((await fetch(`${api}/session`, { headers })).status).toBe(401)
 })
 
 test('a session ends after twelve idle hours, after seven days, and with a logout', async () => {

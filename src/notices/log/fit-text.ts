@@ -79,8 +79,8 @@ const UNSEEN = /\p{RGI_Emoji}|([[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Z}\u27
 
 /**
  * A text on one line that steers no terminal. A character that nobody sees is shown as its picture
- * or number: two names must not look alike. Those that shape an emoji or letters stay. So do accents
- * apart from their letters, for to Unicode both spellings are the same text.
+ * or number: two names must not look alike. Those that shape an emoji or letters stay. So do
+ * accents apart from their letters, for to Unicode both spellings are the same text.
  */
 export function oneLine(text: string): string {
   if (PLAIN.test(text) && !text.endsWith(' ')) return text

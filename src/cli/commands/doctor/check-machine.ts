@@ -140,13 +140,22 @@ async function tryPort(host: string, port: number): Promise<string | null> {
   }
 }
 
-export function checkWorkflows({ workflowsDir }: Pick<Config, 'workflowsDir'>): Finding {
+export function checkWorkflows({ workflowsDir }: Pick<Config, 'workflowsDir'>): Finding[] {
   const fix = 'Create the folder with a module in it, as "upshot init" does, or set UPSHOT_WORKFLOWS_DIR.'
   try {
-    const modules = readdirSync(workflowsDir).filter((file) => /\.workflow\.[jt]s$/.test(file))
+    const files = readdirSync(workflowsDir, { recursive: true }).map(String)
+    const named = files.filter((file) => /\.workflow\.[cm]?[jt]sx?$/.test(file) && !file.includes('node_modules'))
+    const isLoaded = (file: string) => /^[^\\/]+\.[jt]s$/.test(file)
+    const modules = named.filter(isLoaded)
+    const others = named.filter((file) => !isLoaded(file))
     const found = `${modules.length} in ${workflowsDir}`
-    return modules.length === 0 ? warn('workflows', found, { fix }) : ok('workflows', found)
+    return [
+      modules.length === 0 ? warn('workflows', found, { fix }) : ok('workflows', found),
+      ...others.map((file) => warn('workflows', `${file} is not loaded`, { fix: NOT_LOADED })),
+    ]
   } catch (error) {
-    return fail('workflows', `${workflowsDir} cannot be read (${codeOf(error)})`, { fix })
+    return [fail('workflows', `${workflowsDir} cannot be read (${codeOf(error)})`, { fix })]
   }
 }
+
+const NOT_LOADED = 'Move it into the folder itself, under a name that ends in .workflow.ts or .workflow.js.'

@@ -62,7 +62,7 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     ...checkVariables(config),
     ...checkRights(config, root),
     checkDisk(config, root),
-    checkWorkflows(config),
+    ...checkWorkflows(config),
     ...database,
     ...checkGuard(config),
     ...(database[0]?.level === 'fail' ? [] : await checkContent(project, config)),

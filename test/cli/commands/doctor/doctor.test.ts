@@ -146,6 +146,20 @@ test('doctor reports an invalid configuration as a failed check', async () => {
   expect(pick(json.data.findings, 'config')?.found).toContain('UPSHOT_PORT is not valid')
 })
 
+test('doctor names modules whose name or folder keeps them from being loaded', async () => {
+  const root = tempFolder()
+  mkdirSync(join(root, 'workflows/old'), { recursive: true })
+  for (const name of ['a.workflow.ts', 'b.workflow.mts', 'old/c.workflow.ts', 'a.workflow.test.ts', 'lib.ts'])
+    writeFileSync(join(root, 'workflows', name), '')
+  const { json } = await runHere(root, ['doctor', '--json'], { env: { UPSHOT_WORKFLOWS_DIR: join(root, 'workflows') } })
+  const found = json.data.findings.filter(({ check }: Finding) => check === 'workflows')
+  expect(found.map(({ level, found }: Finding) => [level, found])).toEqual([
+    ['ok', `1 in ${join(root, 'workflows')}`],
+    ['warn', 'b.workflow.mts is not loaded'],
+    ['warn', 'old/c.workflow.ts is not loaded'],
+  ])
+})
+
 test('doctor names a variable that nothing reads, and the one that was meant', async () => {
   const { json } = await runHere(tempFolder(), ['doctor', '--json'], { env: { UPSHOT_PROT: '4710' } })
   expect(pick(json.data.findings, 'variable')).toMatchObject({

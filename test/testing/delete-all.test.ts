@@ -64,6 +64,43 @@ test('the approved part of a list is deleted, and the rest waits', async () => {
   expect(t.run(sweep).progress).toMatchObject({ done: 2, total: 4, failed: 0, note: 'files.deleteAll' })
 })
 
+test.each([true, false])(
+  'what waits after a part was approved names the approval that is open, in memory: %s',
+  async (cachePasses) => {
+    await using t = await testbed({ workflows: [sweep], cachePasses })
+    await fill(t, 4)
+    await t.send('file.created')
+    const [first] = await t.approvals()
+    await t.approve(first ?? '', { only: [1, 3] })
+    const [next] = await t.approvals()
+    expect(t.run(sweep).reason).toContain(`waits for approval ${next?.id}: `)
+    await t.approve(next ?? '')
+    expect(t.run(sweep)).toMatchObject({ status: 'completed', output: [4, 0, 0] })
+  },
+)
+
+test('a run of which nothing was approved names the approval that its files have moved to', async () => {
+  const each = define(
+    'each',
+    { on: 'file.doomed', guard: { deletes: { perRun: 10, perHour: 1 } } },
+    async ({ files, event }) => {
+      const found = await files.find({ service: 'storage_a', path: String(event.data.path) })
+      return found && (await files.delete(found, { expect: found })).outcome
+    },
+  )
+  await using t = await testbed({ workflows: [each] })
+  await fill(t, 3)
+  for (const n of [1, 2, 3]) await t.send('file.doomed', { path: `/in/f${n}.bak` })
+  const [first] = await t.approvals()
+  expect(first?.items.length).toBe(2)
+  await t.approve(first ?? '', { only: [1] })
+  const [next] = await t.approvals()
+  expect(t.runs(each).map(({ status }) => status)).toEqual(['completed', 'completed', 'waiting'])
+  expect(t.run(each).reason).toContain(`waits for approval ${next?.id}: `)
+  await t.approve(next ?? '')
+  expect(t.run(each)).toMatchObject({ status: 'completed', output: 'deleted' })
+})
+
 test('a listing that is not complete is no basis for a share', async () => {
   const hasty = define('hasty', { on: 'file.created', retry: { attempts: 1 } }, async ({ files }) => {
     const listing = await files.snapshot({ service: 'storage_a', path: '/in' }, { max: 1 })

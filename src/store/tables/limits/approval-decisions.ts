@@ -132,8 +132,9 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     const told = items.filter((item) => !isRest(item))
     await approvals.tell(id, numbersOf(told), status)
     // Time wakes the steps whose approval expired.
-    const woken = status === 'expired' ? 0 : await approvalWaits.wakeSteps(id, stepsOf(told))
     await this.#move(approval, items.filter(isRest), now)
+    // What moved asks again, too: its run names the approval that is open now.
+    const woken = status === 'expired' ? 0 : await approvalWaits.wakeSteps(id, stepsOf(items))
     const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
     await approvals.carry(id, last ? { granted, after: last.number } : null)
     return last || status === 'expired' ? woken : woken + (await this.#endCarrying(approval, now))
@@ -151,7 +152,7 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
   /** Moves items that were left out to the open approval of the same limit. */
   async #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<void> {
     if (rest.length === 0) return
-    const { approvals, approvalWaits } = this.parts
+    const { approvals } = this.parts
     const next = await this.#openNext(from, now)
     await approvals.tell(from.id, numbersOf(rest), 'moved')
     await approvals.join(
@@ -160,7 +161,6 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
         return { runId, step, target, asked: readAsked(asked), fence }
       }),
     )
-    await approvalWaits.moveWaits(stepsOf(rest), { from: from.id, to: next.id })
   }
 
   /** The open approval of the same limit, for what was left out; opened where there is none. */

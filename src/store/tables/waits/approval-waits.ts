@@ -36,24 +36,14 @@ export class ApprovalWaits extends JoinedTable<Runs> {
     `DELETE FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')}`,
   )
 
-  /** Steps that wait for an approval wait for another one from now on. */
-  async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {
-    await this.#lockRuns(steps)
-    await this.#sql.moveApproval.run(to, from, rowsOf(steps))
-  }
-
   async wakeSteps(approval: string, steps: readonly StepOfRun[]): Promise<number> {
-    await this.#lockRuns(steps)
+    await this.parts.lock([...new Set(steps.map(({ runId }) => runId))])
     return wakeRuns(await this.#sql.resolveSteps.all(approval, rowsOf(steps)), this.parts.wake)
   }
 
   async wakeAwaiting(approval: string): Promise<number> {
     await this.parts.lock(await this.#sql.awaiting.all(approval))
     return wakeRuns(await this.#sql.resolveApproval.all(approval), this.parts.wake)
-  }
-
-  async #lockRuns(steps: readonly StepOfRun[]): Promise<void> {
-    await this.parts.lock([...new Set(steps.map(({ runId }) => runId))])
   }
 }
 
@@ -80,10 +70,6 @@ function prepareStatements(db: Connection) {
     awaiting: db.pluck<[string], string>('SELECT DISTINCT run_id FROM wait WHERE approval = ? AND is_resolved = 0'),
     resolveApproval: db.pluck<[string], string>(
       'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
-    ),
-    moveApproval: db.prepare(
-      `UPDATE wait SET approval = ?
-       WHERE approval = ? AND ${isOneOf}`,
     ),
     resolveSteps: db.pluck<[string, string], string>(`UPDATE wait SET is_resolved = 1
          WHERE approval = ? AND is_resolved = 0 AND ${isOneOf}

@@ -133,7 +133,7 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     await approvals.tell(id, numbersOf(told), status)
     // Time wakes the steps whose approval expired.
     await this.#move(approval, items.filter(isRest), now)
-    // What moved asks again, too: its run names the approval that is open now.
+    // Items that moved ask again, too, so that their runs name the approval that is open now.
     const woken = status === 'expired' ? 0 : await approvalWaits.wakeSteps(id, stepsOf(items))
     const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
     await approvals.carry(id, last ? { granted, after: last.number } : null)

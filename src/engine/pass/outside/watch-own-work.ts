@@ -5,7 +5,6 @@ import { currentPass, currentStep } from '../scope.ts'
 
 /** Kinds of work that ends by itself. Sockets, streams and ticks are none. */
 const AWAITED = /^(Immediate|Timeout|ZLIB|QUERYWRAP)$|REQ(UEST|WRAP|PROMISE|CALLBACK)?$|CONNECTWRAP$/
-const isAwaited = new Map<string, boolean>()
 let watchers = 0
 
 /** Node has one hook for all code of a thread. */
@@ -13,9 +12,9 @@ const hook = createHook({
   // Promises are too many to be watched; what they wait for is enough.
   trackPromises: false,
   init: (id, type, _trigger, resource) => {
-    if (type === 'TickObject' || isEngineAtWork()) return
+    if (!AWAITED.test(type) || isEngineAtWork()) return
     const pass = currentPass()
-    if (pass === null || pass.parking.isClosed || !isWork(type) || currentStep(pass) !== null) return
+    if (pass === null || pass.parking.isClosed || currentStep(pass) !== null) return
     const creator = findCreator()
     if (creator.isOurs && !creator.isClient) return
     begun.set(id, pass.parking.ownWork)
@@ -29,12 +28,6 @@ const hook = createHook({
     work.end(id)
   },
 })
-
-function isWork(type: string): boolean {
-  const answer = isAwaited.get(type) ?? AWAITED.test(type)
-  isAwaited.set(type, answer)
-  return answer
-}
 
 /** Begins to watch what authors' code of this thread does outside steps; the result ends that. */
 export function watchOwnWork(): () => void {

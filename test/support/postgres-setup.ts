@@ -8,9 +8,9 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the server of a long run, unless `UPSHOT_TEST_DATABASE_URL` names one. */
+/** Starts the server of a long run, unless `TEST_DATABASE_URL` names one. */
 export default async function setUpPostgres(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const given = process.env.UPSHOT_TEST_DATABASE_URL
+  const given = process.env.TEST_DATABASE_URL
   if (given) {
     project.provide('databaseUrl', given)
     return undefined

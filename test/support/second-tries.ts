@@ -4,7 +4,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 /**
  * Names the tests that failed at first and passed at another try, with what they failed with. Also
- * appends them to the file `UPSHOT_SECOND_TRIES`, which the end of a log can show again.
+ * appends them to the file `SECOND_TRIES`, which the end of a log can show again.
  */
 export class SecondTries implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
@@ -12,7 +12,7 @@ export class SecondTries implements Reporter {
     const text = describeSecondTries(tests.filter((test) => test.diagnostic()?.flaky))
     if (text === '') return
     process.stdout.write(`\n${text}\n`)
-    const { UPSHOT_SECOND_TRIES: file } = process.env
+    const { SECOND_TRIES: file } = process.env
     if (file !== undefined) appendFileSync(file, text)
   }
 }

@@ -114,6 +114,8 @@ export class Quarantine {
         },
       },
       output: 'inherit',
+      // It gives its run back first.
+      outlivesParent: true,
     })
     const start: QuarantineStart = {
       // The engine beside it follows changes of modules.

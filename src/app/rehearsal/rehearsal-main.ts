@@ -9,7 +9,6 @@ import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { App } from '../app.ts'
 import { makeLoginLink } from '../console/make-login-link.ts'
 import { serveParent } from '../preview/child/link.ts'
-import { endWithParent } from './end-with-parent.ts'
 import { onRefused } from './on-refused.ts'
 import { RehearsalClock } from './rehearsal-clock.ts'
 
@@ -20,7 +19,6 @@ export interface StartedApp {
   broken: { file: string; error: Failure }[]
 }
 
-endWithParent()
 const clock = new RehearsalClock()
 let running: { app: App; config: Config; adminUrl: string } | null = null
 

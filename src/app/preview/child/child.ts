@@ -1,4 +1,4 @@
-import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
+import { type ChildProcess, type ForkOptions, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -19,6 +19,8 @@ interface ChildParts extends Pick<ForkOptions, 'cwd' | 'env' | 'execArgv'> {
   output?: ((text: string) => void) | number | 'inherit' | 'ignore'
   /** Longest time without a message while a call is open. Default: for ever. */
   patienceMs?: number
+  /** True: it ends by itself once this process is gone. Default: it is killed then. */
+  outlivesParent?: boolean
   clock?: Clock
 }
 
@@ -41,10 +43,10 @@ export class Child implements AsyncDisposable {
   #cancelWatch = () => {}
 
   constructor({ name, entry, handlers, output = 'ignore', ...parts }: ChildParts) {
-    const { cwd, env, execArgv } = parts
+    const { cwd, env, execArgv, outlivesParent = false } = parts
     const stream = typeof output === 'function' ? 'pipe' : output
     this.#parts = { name, entry, handlers, ...parts }
-    this.#process = fork(entry, [String(process.pid)], {
+    this.#process = fork(entry, {
       cwd,
       env,
       execArgv,
@@ -68,6 +70,7 @@ export class Child implements AsyncDisposable {
       ({ message }: Error) => ({ code: null, how: message }),
     )
     void this.ended.then(({ how }) => this.#end(how))
+    if (!outlivesParent && this.pid !== undefined) killWithUs(this.pid, this.ended)
   }
 
   get pid(): number | undefined {
@@ -120,6 +123,21 @@ export class Child implements AsyncDisposable {
   #end(why: string): void {
     this.#link.end(new UpshotError('internal', `${this.#parts.name} has ended: ${why}.`))
   }
+}
+
+/**
+ * Kills a process once this one is gone, however that came: code in a loop hears of nothing. A
+ * shell waits for that, as the end of its input. On a machine without one, nobody does.
+ */
+function killWithUs(pid: number, ended: Promise<unknown>): void {
+  const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -9 "$0"', String(pid)], {
+    // A Ctrl-C at the terminal does not reach it.
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  shell.on('error', () => {})
+  void ended.then(() => shell.kill('SIGKILL'))
 }
 
 /**

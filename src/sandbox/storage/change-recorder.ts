@@ -27,7 +27,7 @@ export interface Given {
   id?: string
   /** Epoch milliseconds. Default: now. */
   createdAt?: number
-  /** Epoch milliseconds. Default: as the disk says. */
+  /** Epoch milliseconds. Default: when the file on the disk was last written. */
   modifiedAt?: number
 }
 

@@ -11,8 +11,8 @@ import { join } from 'node:path'
 /** Oldest Node that runs the sources and their TypeScript. */
 const MIN_MAJOR = 24
 
-/** Fewest open files that a process needs: its code, its database and its threads. */
-const MIN_FILES = 64
+/** Fewest open files that a process needs: an app at rest has 50, and deliveries need more. */
+const MIN_FILES = 96
 
 /**
  * One line for a Node that is too old; null for one that is not. It runs on any Node.

@@ -40,17 +40,17 @@ test('an app without configuration runs the sample files and drains on SIGTERM',
 test.runIf(process.platform === 'linux')(
   'an app that may open few files starts, and says what is too few',
   async () => {
-    const child = startGroup('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, APP], {
+    const child = startGroup('sh', ['-c', 'ulimit -n 96; exec "$0" "$1"', process.execPath, APP], {
       cwd: makeProject({ 'hello.workflow.ts': hello }),
       env: { ...CHILD_ENVIRONMENT, ...FREE_PORTS },
     })
     const log = followLog(child)
-    const warned = await log.line(({ limit }) => limit === 64)
+    const warned = await log.line(({ limit }) => limit === 96)
     expect(warned).toMatchObject({ level: 'warn', connections: 5_000, message: expect.stringContaining('ulimit -n') })
     const { urls } = (await log.line(({ message }) => message === 'started')) as { urls: { receiver: string } }
     await log.line(({ message }) => message === 'run completed')
     const { port, hostname } = new URL(urls.receiver)
-    const sockets = Array.from({ length: 64 }, () => connect(Number(port), hostname).on('error', () => {}))
+    const sockets = Array.from({ length: 96 }, () => connect(Number(port), hostname).on('error', () => {}))
     onTestFinished(() => {
       for (const socket of sockets) socket.destroy()
     })

@@ -6,7 +6,7 @@ const REMEDIES: readonly [fault: RegExp, remedy: string][] = [
     /^TypeScript .* is not supported in strip-only mode$/,
     'Node only removes types: write it as JavaScript, such as an object with "as const" in place of an enum',
   ],
-  [/^Invalid or unexpected token$/, 'Node has no decorators; for another cause, see what "node" with this file prints'],
+  [/^Invalid or unexpected token$/, 'Node reads no decorators. For another cause, run "node" with this file'],
   [
     /^Cannot find package '[@~]\//,
     'Node does not read "paths" of tsconfig.json: import by a path such as "./events.ts"',

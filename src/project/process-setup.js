@@ -69,7 +69,7 @@ export function setUpProcess() {
 }
 
 /**
- * Null for a user whom the system does not list, as in many containers, and without `HOME`.
+ * Null where `HOME` is not set and the system does not list the user, as in some containers.
  * @returns {string | null}
  */
 function findCacheFolder() {

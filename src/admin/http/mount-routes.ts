@@ -78,26 +78,29 @@ function announce({ publish, clock }: MountParts, operation: string): RequestHan
 function admit(parts: MountParts, spec: RouteSpec): RequestHandler {
   return async (request, response, next) => {
     if (spec.role === 'anyone') return next()
+    const caller = await identify(parts, request)
+    response.locals.caller = caller
+    response.set('X-Upshot-Version', parts.version)
     // Before the body is read.
-    await requireCaller(parts, { spec, request, isUse: true }, (caller) => {
-      response.locals.caller = caller
-      response.set('X-Upshot-Version', parts.version)
-    })
+    await requireRight(parts, spec, { request, caller })
     next()
   }
 }
 
-async function requireCaller(
-  { authenticator, cookieName, clock, store }: MountParts,
-  { spec, request, isUse }: { spec: RouteSpec; request: Request; isUse: boolean },
-  onKnown: (caller: Caller) => void = () => {},
+/** `isUse` false: a session that only listens may become idle. */
+function identify(parts: MountParts, { headers, socket }: Request, isUse = true): Promise<Caller> {
+  const { authenticator, cookieName, clock } = parts
+  const credentials = { headers, address: socket.remoteAddress ?? '', cookieName: cookieName() }
+  return authenticator.identify(credentials, clock.now(), { isUse })
+}
+
+function requireRight(
+  { store, clock }: MountParts,
+  spec: RouteSpec,
+  { request, caller }: { request: Request; caller: Caller },
 ): Promise<void> {
-  const address = request.socket.remoteAddress ?? ''
-  const credentials = { headers: request.headers, address, cookieName: cookieName() }
-  const caller = await authenticator.identify(credentials, clock.now(), { isUse })
-  onKnown(caller)
   const target = nameTarget(request.params as Record<string, string>)
-  await requireRole(store, { spec, caller, target, now: clock.now() })
+  return requireRole(store, { spec, caller, target, now: clock.now() })
 }
 
 /** Other types could be sent by a form of a foreign page, without a preflight. */
@@ -118,11 +121,14 @@ function answerBy(parts: MountParts, operation: Operation): RequestHandler {
     const onceKey = (spec.isIdempotent && request.get('idempotency-key')) || null
     const once = onceKey === null ? undefined : (act: Act) => answerOnce(parts, { request, caller, key: onceKey }, act)
     const given = { params: request.params as Record<string, string>, query: request.query, body: request.body }
-    const mayGoOn = () =>
-      requireCaller(parts, { spec, request, isUse: false }).then(
-        () => true,
-        () => false,
-      )
+    const mayGoOn = async () => {
+      try {
+        await requireRight(parts, spec, { request, caller: await identify(parts, request, false) })
+        return true
+      } catch {
+        return false
+      }
+    }
     const handle = (tell?: (work: WorkDone) => void) =>
       perform(parts, operation, given, { caller, signal, tell, onceKey, once, mayGoOn }, { request, response })
     if (spec.tellsProgress && request.get('accept') === EVENTS) {

@@ -65,7 +65,7 @@ function answer(parts: McpParts): RequestHandler {
   return async (request, response) => {
     const { query, body } = request
     const caller = response.locals.caller as Caller
-    // Nobody would tell of its end.
+    // Its close has been told already, and would end nothing that begins now.
     if (response.closed) return
     const server = createAgentServer({
       version,

@@ -40,7 +40,7 @@ export function isSessionAlive(
   { createdAt, seenAt }: Pick<AdminSession, 'createdAt' | 'seenAt'>,
   now: number,
 ): boolean {
-  // One of a clock that was ahead would live for as long as that was.
+  // A session that was made while the clock was ahead does not outlive its time.
   return Math.abs(now - seenAt) < IDLE_MS && Math.abs(now - createdAt) < LIFE_MS
 }
 

@@ -14,7 +14,7 @@ export interface AdmissionFacts {
   deadline: number | null
   /** True when the run's code has been called before. */
   hasStarted: boolean
-  /** The same for a run; a preview, which asks no limit, may begin with the event. */
+  /** True when `where` let the run begin before. A preview asks no limit, but `where` at first. */
   isUnderWay: boolean
   /** True when the worker has a slot for it. */
   hasSlot: boolean

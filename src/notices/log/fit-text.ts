@@ -69,7 +69,7 @@ export function wrapWords(words: readonly string[], room: number): string[] {
 
 /** The lines of a text in `room` columns, at most `most`; what does not fit is cut. */
 export function wrapText(text: string, room: number, most: number): string[] {
-  const lines = wrapWords(oneLine(text.trim().replace(/\s+/g, ' ')).split(' '), room)
+  const lines = wrapWords(oneLine(text.trim().replace(/[\t\n\r ]+/g, ' ')).split(' '), room)
   const shown = lines.length > most ? [...lines.slice(0, most - 1), lines.slice(most - 1).join(' ')] : lines
   return shown.map((line) => cutEnd(line, room))
 }

@@ -87,7 +87,7 @@ async function logIn(
   const { wrong } = parts.authenticator
   const codeHash = hashSecret(code)
   const known = await parts.store.findLoginCode(codeHash, now)
-  // A code of a clock that was ahead would be good for as long as that was. Twice: clocks differ.
+  // A code that was made while the clock was ahead is no good. Clocks may differ by minutes.
   if (known !== null && known.expiresAt <= now + 2 * LOGIN_CODE_MS) {
     const [cookie, key] = [randomWord(), randomWord()]
     const hashes = { cookieHash: hashSecret(cookie), keyHash: hashSecret(key) }

@@ -131,9 +131,9 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
     const told = items.filter((item) => !isRest(item))
     await approvals.tell(id, numbersOf(told), status)
-    // Time wakes the steps whose approval expired.
     await this.#move(approval, items.filter(isRest), now)
-    // Items that moved ask again, too, so that their runs name the approval that is open now.
+    // Items that moved ask again, too, so that their runs name the approval that is open now. Time
+    // wakes the steps whose approval expired.
     const woken = status === 'expired' ? 0 : await approvalWaits.wakeSteps(id, stepsOf(items))
     const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
     await approvals.carry(id, last ? { granted, after: last.number } : null)

@@ -5,7 +5,7 @@
 FROM node:24-slim AS package
 WORKDIR /build
 COPY . .
-RUN npm ci && npm pack --pack-destination /tmp
+RUN npm ci && npm run package -- --pack-destination /tmp
 
 FROM node:24-slim AS installed
 COPY --from=package /tmp/upshot-*.tgz /tmp/

@@ -1,14 +1,3 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-
-/*
- * `prepack` replaces our manifest, whose entry points are source, and `postpack` restores it. The
- * next pack repairs an interrupted one. See decision 32.
- */
-const ROOT = resolve(import.meta.dirname, '..')
-const MANIFEST = join(ROOT, 'package.json')
-const OURS = join(ROOT, 'package.json.ours')
-
 interface Manifest {
   exports: Record<string, string>
   bin: Record<string, string>
@@ -40,26 +29,4 @@ function compiled(source: string, ending: string): string {
 
 function mapValues<T, U>(record: Record<string, T>, change: (value: T) => U): Record<string, U> {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]))
-}
-
-function restore(): void {
-  if (existsSync(OURS)) renameSync(OURS, MANIFEST)
-}
-
-function replace(): void {
-  restore()
-  const text = readFileSync(MANIFEST, 'utf8')
-  writeFileSync(OURS, text)
-  try {
-    writeFileSync(MANIFEST, `${JSON.stringify(publishedManifest(JSON.parse(text)), null, 2)}\n`)
-  } catch (error) {
-    rmSync(MANIFEST, { force: true })
-    restore()
-    throw error
-  }
-}
-
-if (import.meta.main) {
-  if (process.argv[2] === 'restore') restore()
-  else replace()
 }

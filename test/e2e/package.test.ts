@@ -21,8 +21,10 @@ import { followLog } from '../support/process-log.ts'
 import { FREE_PORTS } from '../support/start-process.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const PACKED = [
+const COPIED = [
+  'bench/README.md',
   'docs',
+  'examples',
   'src',
   'packaging',
   'style',
@@ -30,9 +32,14 @@ const PACKED = [
   'workflows',
   'config',
   'tsconfig.json',
+  'package.json',
   'README.md',
   'LICENSE',
+  'ARCHITECTURE.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'SUPPORT.md',
 ]
 /** No settings of this machine, and the Node that runs the tests. */
 const ENVIRONMENT = {
@@ -73,15 +80,14 @@ function makeProject(template: string): string {
   return dir
 }
 
-// A copy is packed: packing replaces the manifest for a moment, while other tests run.
+// A copy is packed: a build replaces `dist`, which other tests read.
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-package-'))
   repository = join(folder, 'repository')
   mkdirSync(repository)
-  for (const name of PACKED) cpSync(join(ROOT, name), join(repository, name), { recursive: true })
-  cpSync(join(ROOT, 'package.json'), join(repository, 'package.json'))
+  for (const name of COPIED) cpSync(join(ROOT, name), join(repository, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(repository, 'node_modules'))
-  run('npm', ['pack', '--pack-destination', folder], { cwd: repository })
+  run('npm', ['run', 'package', '--', '--pack-destination', folder], { cwd: repository })
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
   project = join(folder, 'project')
   run(process.execPath, [join(ROOT, 'src/cli/main.js'), 'init', project], { cwd: folder })
@@ -102,9 +108,24 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const installed = (path = '') => join(project, 'node_modules/upshot', path)
 
-test('packing leaves the manifest of the repository as it was', () => {
+test('a pack leaves the manifest of the repository as it was, also one that fails', () => {
+  const pack = () => run(process.execPath, ['packaging/pack.ts', '--pack-destination', '/absent'], { cwd: repository })
+  expect(pack).toThrow('ENOENT')
+  expect(() => run('npm', ['pack'], { cwd: repository })).toThrow('Use npm run package')
   expect(readFileSync(join(repository, 'package.json'), 'utf8')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  expect(existsSync(join(repository, 'package.json.ours'))).toBe(false)
+})
+
+test('each page of the package finds what it links to', () => {
+  const pages = readdirSync(installed(), { recursive: true, encoding: 'utf8' }).filter((name) => /\.md$/.test(name))
+  const links = pages.flatMap((page) =>
+    [
+      ...readFileSync(installed(page), 'utf8')
+        .replace(/^```.*?^```/gms, '')
+        .matchAll(/\]\(([^)#:]+)[)#]/g),
+    ].map(([, path = '']) => join(page, '..', path)),
+  )
+  expect(links.length).toBeGreaterThan(400)
+  expect(links.filter((path) => !existsSync(installed(path)))).toEqual([])
 })
 
 test('the package has JavaScript, types and maps for every export, and the command', () => {
@@ -227,7 +248,8 @@ test('a stack trace names the line of the source where Node is asked for source 
 
 test('the package has no tests, secrets, build files or copies of sources', () => {
   const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
-  const isOdd = (name: string) => /(^|\/)(test|bench|node_modules|data|\.env)(\/|$)|\.tsbuildinfo$|\.tgz$/.test(name)
+  const isOdd = (name: string) =>
+    /(^|\/)(test|node_modules|data|\.env)(\/|$)|^bench\/(?!README\.md$)|\.tsbuildinfo$|\.tgz$/.test(name)
   expect(names.filter(isOdd)).toEqual([])
   expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
   const assets = names.filter((name) => /^src\/.*\.(?!ts$)\w+$/.test(name))

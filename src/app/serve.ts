@@ -29,6 +29,8 @@ interface Served {
   ended: Promise<void>
 }
 
+/** Time in which a program tells why its stop failed, before what is left of the app ends. */
+const TELL_MS = 1_000
 /** Exit code after a second request to stop. */
 const EXIT_FORCED = 130
 
@@ -63,7 +65,13 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     isLeaving = true
     // An app that waits for its database has nothing to drain.
     const left = app === null ? noticeLog.end().then(() => process.exit(0)) : app.stop(`signal ${signal}`)
-    left.finally(() => noticeLog.end()).then(resolve, reject)
+    left
+      .finally(() => noticeLog.end())
+      .then(resolve, (error) => {
+        reject(error)
+        // Without its database, parts of the app are still at work.
+        setTimeout(() => process.exit(), TELL_MS).unref()
+      })
   }
   const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
     const listener = () => leave(signal)

@@ -9,6 +9,7 @@ import { findFreePort } from '../../support/free-port.ts'
 import { Network } from '../../support/network.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
+import { CLI } from '../../support/program.ts'
 import { startIn } from '../../support/start-process.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { Cluster, type Process } from './cluster.ts'
@@ -222,6 +223,24 @@ test('a network that swallows everything costs no delivery and no run', async ()
   const store = await cluster.open()
   await cluster.completed(store, events.length)
   expect(cluster.effects().toSorted()).toEqual(effectsOf(events))
+})
+
+test('a stop ends within 25 s where the network swallows everything', async () => {
+  const network = await Network.open(server.port)
+  const cluster = await startCluster(network.port)
+  const app = await cluster.start('all')
+  const own = { ...cluster.environment, UPSHOT_DATA_DIR: 'data-command' }
+  const command = startIn(cluster.root, own, ['start', '--rehearse'], CLI)
+  await command.line(({ message }) => message === 'started')
+  await deliver(app, 'evt_0')
+  network.swallow()
+  const startedAt = performance.now()
+  for (const { child } of [app, command]) child.kill('SIGTERM')
+  // A container is killed after 30 s.
+  expect(await app.exited).toMatchObject({ code: 1 })
+  expect(await command.exited).toMatchObject({ code: 6 })
+  expect(performance.now() - startedAt).toBeLessThan(25_000)
+  expect(command.errors()).toContain('does not answer')
 })
 
 test('a server without connections for all of them is shared, and said to be full', async () => {

@@ -9,6 +9,8 @@ const { createServer } = process.getBuiltinModule('node:http')
 
 /** Where a server that listens on all addresses is reached from this machine. */
 const LOOPBACK_OF: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+/** Cuts off slow senders. A minute, for lists of files have bodies of up to 32 MB. */
+const TIMEOUTS = { requestTimeout: 60_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 }
 /** How long {@link AdminServer.stop} waits for answers in progress. */
 const ANSWER_WITHIN_MS = 1_000
 
@@ -19,6 +21,7 @@ interface AdminServerOptions {
   routes?: (port: () => number) => Served
   /** How long a stop waits for answers in progress. Default one second. */
   answerWithinMs?: number
+  timeouts?: typeof TIMEOUTS
 }
 
 /** The admin server: health for load balancers, and whatever `routes` serves. */
@@ -30,13 +33,13 @@ export class AdminServer {
 
   constructor(
     health: Health,
-    { host = '127.0.0.1', routes, answerWithinMs = ANSWER_WITHIN_MS }: AdminServerOptions = {},
+    { host = '127.0.0.1', routes, answerWithinMs = ANSWER_WITHIN_MS, timeouts = TIMEOUTS }: AdminServerOptions = {},
   ) {
     this.#host = host
     this.#answerWithinMs = answerWithinMs
     const served = routes?.(() => (this.#server.address() as AddressInfo).port)
     this.#served = served ?? null
-    this.#server = createServer((request, response) => {
+    this.#server = createServer(timeouts, (request, response) => {
       const path = isLook(request) ? request.url?.replace(/\?.*/s, '') : undefined
       if (path === '/livez') answer(response, 200, { live: true })
       else if (path === '/readyz') this.#answerReadiness(health, response).catch((error) => response.destroy(error))

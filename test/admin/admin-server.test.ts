@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { get } from 'node:http'
+import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { AdminServer } from '../../src/admin/admin-server.ts'
 import { createHealth, type HealthReport } from '../../src/admin/ports/health.ts'
+import { openRaw, requestHead } from '../support/raw-http.ts'
 
 /** An admin server whose check is under way, asked by a client that keeps its connections. */
 async function startAsked(answerWithinMs?: number) {
@@ -36,6 +37,19 @@ test('a stop does not wait for a check that hangs', async () => {
   const { admin, answered } = await startAsked(20)
   await admin.stop()
   await expect(answered).rejects.toThrow('socket hang up')
+})
+
+test('a slow sender of headers, of a body or of nothing is cut off', async () => {
+  const timeouts = { requestTimeout: 300, headersTimeout: 150, connectionsCheckingInterval: 50 }
+  const read = () => ({ handler: (request: IncomingMessage) => void request.resume(), start() {}, async stop() {} })
+  const admin = new AdminServer({ check: () => Promise.reject() }, { timeouts, routes: read })
+  const url = await admin.start(0)
+  const [silent, halfway, slow] = [await openRaw(url), await openRaw(url), await openRaw(url)]
+  await halfway.write('POST /login HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  await slow.write(requestHead('/login', { 'Content-Length': 1_000 }))
+  await slow.write('{')
+  await Promise.all([silent.closed, halfway.closed, slow.closed])
+  await admin.stop()
 })
 
 test('a check that fails by itself costs its request, and not the process', async () => {

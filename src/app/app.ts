@@ -223,7 +223,7 @@ export class App {
     return urls
   }
 
-  /** What is left to write cannot be written without the database, and the next start repeats it. */
+  /** Nothing is written without the database; the next start repeats what is left. */
   async #stopOrGiveUp(reason: string): Promise<void> {
     const away = Promise.withResolvers<never>()
     const cancel = this.clock.at(this.clock.now() + this.#config.drainMs + LATE_STOP_MS, () => {

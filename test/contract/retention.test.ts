@@ -150,6 +150,18 @@ describeStores((test) => {
     await expect(store.readOutput(id, 'b')).rejects.toMatchObject({ code: 'not_found' })
   })
 
+  test('one slice of pruning removes a few runs with a large input, however many it may delete', async ({ store }) => {
+    const [first, failed, last] = [newId('run', NOW), newId('run', NOW + 1), newId('run', NOW + 2)]
+    for (const run of [first, failed, last]) {
+      const input = JSON.stringify('x'.repeat(3_000_000))
+      await store.startRun({ run, workflow: 'told', account: 'default', input, createdAt: NOW })
+      if (run !== failed) await store.completeRun((await claimNext(store)).lease, 'null', NOW)
+      else await store.failRun((await claimNext(store)).lease, { name: 'Error', message: '' }, NOW)
+    }
+    expect(await pruneAll(store, 'runs')).toEqual([1, 1])
+    expect((await store.listRuns({ limit: 9 })).map(({ id }) => id)).toEqual([failed])
+  })
+
   test('a run with many steps is pruned in small commits, the run itself first', async ({ store }) => {
     const id = await finishRun(store, 'evt_1', 'complete', 25)
     const first = await store.prune({ kind: 'runs', before: LATER, limit: 10, after: null })

@@ -7,7 +7,7 @@ import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FilePruning } from './file-pruning.ts'
-import { RestPruning } from './rest-pruning.ts'
+import { countFitting, RestPruning } from './rest-pruning.ts'
 
 interface OldRun {
   id: string
@@ -16,10 +16,20 @@ interface OldRun {
   schedule: string | null
   foldedInto: string | null
   isOld: number
+  /** Of its texts; 0 where it stays. */
+  bytes: number
 }
 
 export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures: `('failed', 'canceled')` } as const
 export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
+
+interface OldRunsAsked {
+  before: number
+  after: string
+  /** The first id that is not asked for. */
+  edge: string
+  limit: number
+}
 
 interface PrunedTables extends PruneDriver {
   audits: AuditTable
@@ -95,7 +105,13 @@ export class Pruning extends JoinedTable<PrunedTables> {
     if (rests >= limit) return { pruned: 0, next: after ?? '' }
     const edge = Math.min(before, await this.parts.weeks.edge('runs'))
     const asked = limit - rests
-    const found = await this.#runs.listOld[kind].all(before, after ?? '', firstId('run', edge), asked)
+    const listed = await this.#runs.listOld[kind].all({
+      before,
+      after: after ?? '',
+      edge: firstId('run', edge),
+      limit: asked,
+    })
+    const found = listed.slice(0, countFitting(listed))
     const old = found.filter(({ isOld }) => isOld === 1)
     const { deleteEnds, deleteFolded } = this.#runs
     const gone = await deleteAll(
@@ -108,7 +124,8 @@ export class Pruning extends JoinedTable<PrunedTables> {
     )
     const pruned = old.filter(({ id }) => gone.has(id) || freed.has(id))
     const left = pruned.length > 0 ? await this.#deleteRuns(pruned, asked - found.length) : false
-    return { pruned: pruned.length, next: left || found.length === asked ? (found.at(-1)?.id ?? null) : null }
+    const isRest = left || listed.length === asked || found.length < listed.length
+    return { pruned: pruned.length, next: isRest ? (found.at(-1)?.id ?? null) : null }
   }
 
   /** True where some of their steps are left. */
@@ -173,12 +190,16 @@ type DeleteEnds = ReturnType<typeof prepareRuns>['deleteEnds']
 
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
 function prepareRuns(db: Connection) {
-  const listOld = (statuses: string) =>
-    db.prepare<[number, string, string, number], OldRun>(
+  const bytes = ['input', 'received', 'output'].map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')
+  const listOld = (statuses: string) => {
+    const isOld = `status IN ${statuses} AND finished_at < @before`
+    return db.prepare<[OldRunsAsked], OldRun>(
       `SELECT id, run.workflow, tick_at, schedule, folded_into,
-         CASE WHEN status IN ${statuses} AND finished_at < ? THEN 1 ELSE 0 END AS is_old
-       FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+         CASE WHEN ${isOld} THEN ${bytes} ELSE 0 END AS bytes, CASE WHEN ${isOld} THEN 1 ELSE 0 END AS is_old
+       FROM run LEFT JOIN outcome ON outcome.run_id = run.id
+       WHERE id > @after AND id < @edge ORDER BY id LIMIT @limit`,
     )
+  }
   const { isOneOf } = db.sql
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },

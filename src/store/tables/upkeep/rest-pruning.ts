@@ -99,8 +99,8 @@ function prepareOutputs(db: Connection) {
 }
 
 /**
- * Bodies or large outputs that one slice removes at most. Hashing takes about 2 ms per megabyte of
- * bodies. SQLite reads each page of an output to free it.
+ * Bodies, inputs or outputs that one slice removes at most. Hashing takes about 2 ms per megabyte
+ * of bodies. SQLite reads each page of a text to free it.
  */
 const MAX_SLICE_BYTES = 4 * 1024 * 1024
 

@@ -28,6 +28,8 @@ export interface MigrationForecast {
   after: number
   /** Files of the migrations, in their order. */
   missing: readonly string[]
+  /** Functions that work on the former name of a renamed schema, and would be set right. */
+  misled: readonly string[]
   /** Processes that lived a moment ago, with their versions. */
   processes: readonly { version: string; role: string; pid: number }[]
   /** Runs that have not ended. */

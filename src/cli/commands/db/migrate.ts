@@ -41,11 +41,14 @@ export function migrate(command: Command, { out, project }: Cli): void {
 }
 
 function describeForecast(forecast: MigrationForecast): string[] {
-  const { before, after, missing, tried, tables, unfinished } = forecast
+  const { before, after, missing, misled, tried, tables, unfinished } = forecast
   return [
     missing.length === 0
       ? `The schema is up to date: ${after}. Nothing would be migrated.`
       : `The schema would go from ${before} to ${after}: ${missing.join(', ')}`,
+    ...(misled.length === 0
+      ? []
+      : [`The schema was renamed. Functions would be set to work on its new name: ${misled.join(', ')}`]),
     ...(tried === null ? [] : [`A copy of ${formatBytes(tried.bytes)} took ${Math.ceil(tried.ms)} ms. It is deleted.`]),
     ...tables.map(
       ({ name, rows, bytes }) => `  ${name}: about ${rows.toLocaleString('en')} rows, ${formatBytes(bytes)}`,

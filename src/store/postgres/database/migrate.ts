@@ -225,7 +225,8 @@ const CHANGES = /\b(?:ALTER TABLE|UPDATE|DELETE FROM|INSERT INTO|INDEX \w+ ON)\s
 /** Says what a migration of a schema would do. It takes no lock that another session waits for. */
 export async function foreseeMigration(client: pg.Client): Promise<MigrationForecast> {
   const { before, missing, sql } = await listMissing(client)
-  const forecast = { before, after: before + missing.length, missing, tried: null }
+  const misled = before === 0 ? [] : await listMisled(client)
+  const forecast = { before, after: before + missing.length, missing, misled, tried: null }
   if (before === 0) return { ...forecast, processes: [], unfinished: 0, tables: [] }
   const since = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint - ${PROCESS_SILENCE_MS}`
   const processes = await client.query(LIVE_PROCESSES.replace('?', since))

@@ -126,6 +126,7 @@ export async function foreseeMigration(file: string, now: number, signal?: Abort
       before,
       after: before + missing.length,
       missing,
+      misled: [],
       processes,
       unfinished: unfinished ?? 0,
       tried,

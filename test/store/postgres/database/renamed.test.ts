@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { KEEP_ALL, type PruneBounds } from '../../../../src/core/store/retention.ts'
-import { migrate } from '../../../../src/store/postgres/database/migrate.ts'
+import { foreseeMigration, migrate } from '../../../../src/store/postgres/database/migrate.ts'
 import { openPostgresStore } from '../../../../src/store/postgres/open-postgres-store.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import { NOW, queueRun } from '../../../support/fixtures.ts'
@@ -34,7 +34,11 @@ test('a schema that was renamed is refused until it is migrated', async () => {
     message: expect.stringContaining('was renamed'),
     details: { fix: expect.stringContaining('upshot db migrate') },
   })
+  const { missing, misled } = await foreseeMigration(session)
+  expect(missing).toEqual([])
+  expect(misled).toContain('drop_runs_1(text,text[],bigint)')
   await migrate(session, renamed.schema)
+  expect((await foreseeMigration(session)).misled).toEqual([])
   await (await openPostgresStore(options)).close()
 })
 

@@ -124,14 +124,25 @@ export function wrapAnswer(answer: unknown, { query }: Pick<RouteSpec, 'query'>)
   if (text.length <= MAX_ANSWER) return tell(text)
   const { items } = answer as { items?: unknown }
   if (!Array.isArray(items)) return tell(cutText(text))
-  const hasPages = query !== undefined && 'limit' in query.shape
-  return cutList(answer as { items: unknown[] }, { length: text.length, hasPages })
+  return cutList(answer as { items: unknown[] }, { length: text.length, known: Object.keys(query?.shape ?? {}) })
+}
+
+/** Parameters that make a list shorter. */
+const NARROWING = ['run', 'workflow', 'step', 'path', 'since', 'until']
+
+/** How to have what was left out of a list, by the parameters of its tool. */
+function describeRest(known: readonly string[], kept: number): string {
+  if (kept === 0) return 'The first is too large: ask for it by its id.'
+  if (known.includes('limit') && known.includes('after')) return `Ask with \`limit\` ${kept}.`
+  const narrowing = NARROWING.filter((name) => known.includes(name)).map((name) => `\`${name}\``)
+  if (narrowing.length > 0) return `Ask for fewer of them, by ${narrowing.join(', ')}.`
+  return 'No tool lists the others: ask for one by its name.'
 }
 
 /** As many whole items as there is room for. */
 function cutList(
   answer: { items: unknown[] },
-  { length, hasPages }: { length: number; hasPages: boolean },
+  { length, known }: { length: number; known: readonly string[] },
 ): ToolAnswer {
   const { items, ...about } = answer
   let kept = items.length
@@ -140,9 +151,7 @@ function cutList(
     kept = Math.min(kept - 1, Math.floor((kept * MAX_ANSWER) / room))
     // `next` begins behind items that were left out.
     const shown = { ...about, next: null, items: items.slice(0, kept) }
-    const more = hasPages ? `Ask with \`limit\` ${kept}.` : 'No tool lists the others: ask for one by its name.'
-    const next = kept > 0 ? more : 'The first is too large: ask for it by its id.'
-    text = JSON.stringify({ ...shown, cut: `${kept} of ${items.length} items are here. ${next}` })
+    text = JSON.stringify({ ...shown, cut: `${kept} of ${items.length} items are here. ${describeRest(known, kept)}` })
   }
   return tell(text)
 }

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { ROUTES } from '../../../src/admin/contract/routes.ts'
 import { wrapAnswer, wrapRefusal } from '../../../src/admin/mcp/create-agent-server.ts'
 import { toKnown } from '../../../src/admin/perform/to-known.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 
 /** A tool whose list has pages, and one whose list has none. */
-const [PAGED, WHOLE] = [{ query: z.object({ limit: z.int() }) }, {}]
+const [PAGED, WHOLE] = [{ query: z.object({ limit: z.int(), after: z.string() }) }, {}]
 const textOf = ({ content }: ReturnType<typeof wrapAnswer>) => content.map(({ text }) => text).join('')
 
 test('a small answer is told whole, and an empty one as done', () => {
@@ -30,6 +31,14 @@ test('a large list without pages names no `limit`, which its tool would refuse',
   expect(told.cut).toBe(
     `${told.items.length} of 400 items are here. No tool lists the others: ask for one by its name.`,
   )
+})
+
+test.each([
+  ['GET /failures', 'Ask for fewer of them, by `workflow`, `step`, `since`, `until`.'],
+  ['GET /files/:storage/snapshot', 'Ask for fewer of them, by `path`.'],
+] as const)('a large answer of %s says how to have the others', (route, advice) => {
+  const items = Array.from({ length: 400 }, (_, id) => ({ id, text: 'x'.repeat(300) }))
+  expect(JSON.parse(textOf(wrapAnswer({ items }, ROUTES[route]))).cut).toContain(advice)
 })
 
 test('one item that is too large leaves an empty list, and another large answer its first part', () => {

@@ -75,7 +75,7 @@ export const FILE_ROUTES = defineRoutes({
   },
   'GET /files/:storage/snapshot': {
     id: 'listFolder',
-    summary: 'All entries of a folder, oldest first, read page by page before the answer',
+    summary: 'All entries of a folder, oldest first, read page by page before the answer; `listFiles` gives pages',
     role: 'operator',
     query: {
       account,

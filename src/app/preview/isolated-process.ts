@@ -69,6 +69,8 @@ interface IsolatedParts {
   onPrint?: (text: string) => void
   /** Longest time without an answer before it counts as hanging. Default 30 s. */
   patienceMs?: number
+  /** Ends it, also while code is in a loop. */
+  signal?: AbortSignal
 }
 
 const PATIENCE_MS = 30_000
@@ -124,7 +126,7 @@ export class IsolatedProcess implements AsyncDisposable {
 }
 
 function begin({ settings, store, readFiles = refuseFiles, ...parts }: IsolatedParts): Child {
-  const { onPrint = () => {}, patienceMs = PATIENCE_MS, clock, secretVariables = [] } = parts
+  const { onPrint = () => {}, patienceMs = PATIENCE_MS, clock, signal, secretVariables = [] } = parts
   const { listDeletes, listRunEvents, readOutput } = store
   return new Child({
     name: 'The process that previews workflows',
@@ -145,6 +147,7 @@ function begin({ settings, store, readFiles = refuseFiles, ...parts }: IsolatedP
     },
     output: onPrint,
     patienceMs,
+    signal,
     ...(clock && { clock }),
   })
 }

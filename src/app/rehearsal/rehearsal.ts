@@ -31,6 +31,8 @@ interface RehearsalParts {
   hosts: readonly string[]
   /** Variables that workflows get. */
   variables: Readonly<Record<string, string>>
+  /** Ends it, also while code is in a loop. */
+  signal?: AbortSignal
 }
 
 /** Longest silence of the app, as it starts or answers. */
@@ -151,7 +153,7 @@ export class Rehearsal implements AsyncDisposable {
     this.broken = loaded.broken
   }
 
-  #begin(config: Config, { root, hosts, variables }: RehearsalParts): Child {
+  #begin(config: Config, { root, hosts, variables, signal }: RehearsalParts): Child {
     const own = Object.entries(processEnvironment()).filter(([name]) => PLAIN.test(name))
     const { origin, downloadOrigin } = this.sandbox
     const reach = [new URL(origin).host, new URL(downloadOrigin).host, ...hosts]
@@ -177,6 +179,7 @@ export class Rehearsal implements AsyncDisposable {
       handlers: { refused: (host: string) => void this.refused.add(host) },
       output: openSync(join(this.folder, 'app.log'), 'a'),
       patienceMs: PATIENCE_MS,
+      signal,
     })
   }
 }

@@ -54,3 +54,17 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: ${run} })`
   await closed
   await pause(50)
 })
+
+test('a module that loops as it is loaded holds up no Ctrl-C', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'loop.workflow.ts'), `process.stdout.write('begun'); while (true);`)
+  const interrupted = new AbortController()
+  const reason = new DOMException('Interrupted.', 'AbortError')
+  const opened = IsolatedProcess.open({
+    settings: { workflowsDir: folder, guard: DEFAULT_POLICY, spellings: {} },
+    store: await openTestStore(),
+    onPrint: () => interrupted.abort(reason),
+    signal: interrupted.signal,
+  })
+  await expect(opened).rejects.toBe(reason)
+})

@@ -19,6 +19,8 @@ interface ChildParts extends Pick<ForkOptions, 'cwd' | 'env' | 'execArgv'> {
   output?: ((text: string) => void) | number | 'inherit' | 'ignore'
   /** Longest time without a message while a call is open. Default: for ever. */
   patienceMs?: number
+  /** Kills it, and is the reason of its open calls. */
+  signal?: AbortSignal | undefined
   /** True: it ends by itself once this process is gone. Default: it is killed then. */
   outlivesParent?: boolean
   clock?: Clock
@@ -43,13 +45,14 @@ export class Child implements AsyncDisposable {
   #cancelWatch = () => {}
 
   constructor({ name, entry, handlers, output = 'ignore', ...parts }: ChildParts) {
-    const { cwd, env, execArgv, outlivesParent = false } = parts
+    const { cwd, env, execArgv, signal, outlivesParent = false } = parts
     const stream = typeof output === 'function' ? 'pipe' : output
     this.#parts = { name, entry, handlers, ...parts }
     this.#process = fork(entry, {
       cwd,
       env,
       execArgv,
+      ...(signal && { signal, killSignal: 'SIGKILL' }),
       serialization: 'advanced',
       stdio: ['ignore', stream, stream, 'ipc'],
     })
@@ -121,7 +124,10 @@ export class Child implements AsyncDisposable {
   }
 
   #end(why: string): void {
-    this.#link.end(new UpshotError('internal', `${this.#parts.name} has ended: ${why}.`))
+    const { name, signal } = this.#parts
+    // No module is to blame.
+    if (signal?.aborted) this.loading = null
+    this.#link.end(signal?.aborted ? signal.reason : new UpshotError('internal', `${name} has ended: ${why}.`))
   }
 }
 

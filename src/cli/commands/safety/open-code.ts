@@ -56,6 +56,7 @@ async function findOpening(
   // Loaded here, so that `--help` does not wait for it.
   const { openIsolated } = await import('../../../app/preview/isolated-process.ts')
   const options = {
+    signal: onInterrupt(),
     onPrint: (text: string) => out.detail(text.trimEnd()),
     ...(readFiles && { readFiles }),
     ...(trustReads === undefined ? {} : { trustsReads: trustReads }),

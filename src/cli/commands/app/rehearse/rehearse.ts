@@ -55,7 +55,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const files = giveBytes(named, more.bytes ?? [])
       const { awaitRest, Rehearsal: Opened } = await import('../../../../app/rehearsal/rehearsal.ts')
       const { prepareEvent } = await import('../../../../app/rehearsal/gather-files.ts')
-      const about = { root: project.root, account: event.account, hosts, variables: readVariables(names) }
+      const about = { root: project.root, account: event.account, hosts, variables: readVariables(names), signal }
       await using rehearsal = await Opened.open({ config, files, ...about })
       for (const { file, error } of rehearsal.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
       const before = rehearsal.listFiles()

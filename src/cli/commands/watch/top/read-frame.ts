@@ -26,7 +26,7 @@ export interface WorkflowLoad {
   perMinute: number | null
   /** Share of the ended runs, from 0 to 1; null while none has ended. */
   failed: number | null
-  /** Milliseconds from start to end of completed runs; null without any. */
+  /** Milliseconds from start to end of completed runs, in the newest hour that knows them. */
   p50Ms: number | null
   p95Ms: number | null
 }
@@ -100,7 +100,11 @@ export class Frames {
     const loads = counts.map(([workflow, runs]): WorkflowLoad => {
       const rows = present.get(workflow) ?? []
       const ended = sum(rows.filter(({ status }) => ENDED.includes(status)))
-      const { p50Ms = null, p95Ms = null } = rows.find(({ status }) => status === 'completed') ?? {}
+      // An hour that is not over has counts alone.
+      const usual = hours.findLast(
+        (row) => row.workflow === workflow && row.status === 'completed' && row.p50Ms !== null,
+      )
+      const { p50Ms = null, p95Ms = null } = usual ?? {}
       const rise = oldest && ((runs - (oldest.runs.get(workflow) ?? 0)) * MINUTE_MS) / (now - oldest.at)
       const failed = ended === 0 ? null : sum(rows.filter(({ status }) => status === 'failed')) / ended
       return { workflow, runs, perMinute: rise ?? null, failed, p50Ms, p95Ms }

@@ -3,6 +3,7 @@ import { expect, onTestFinished, vi } from 'vitest'
 import type { Frame } from '../../../../../src/cli/commands/watch/top/read-frame.ts'
 import { drawFrame } from '../../../../../src/cli/commands/watch/top/top.ts'
 import { runCommandLine } from '../../../../../src/cli/run-command-line.ts'
+import { HOUR_MS } from '../../../../../src/core/store/run-hour.ts'
 import { isoTime } from '../../../../../src/core/time.ts'
 import { columnsOf } from '../../../../../src/notices/log/fit-text.ts'
 import { failRun, test } from '../../../support/test-project.ts'
@@ -43,6 +44,14 @@ test('"top --json" prints the load and what needs a person', async ({ cli, store
       system: { processes: [] },
     },
   })
+})
+
+test('"top" tells the times of the newest hour that is counted', async ({ cli, store }) => {
+  await failRun(store, 'evt_1')
+  const hour = Math.floor(Date.now() / HOUR_MS) - 1
+  const counted = { hour, workflow: 'follow-up', status: 'completed', runs: 4, p50Ms: 12, p95Ms: 30 } as const
+  await store.saveHour({ hour, version: 0, counted: null }, { runs: [counted], deliveries: [] })
+  expect((await cli('top')).json).toMatchObject({ data: { workflows: [{ runs: 1, p50Ms: 12, p95Ms: 30 }] } })
 })
 
 test('"top" draws each second what has changed, and gives the terminal back at Ctrl-C', async ({ dataDir, store }) => {

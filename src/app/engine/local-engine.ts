@@ -71,9 +71,10 @@ export class LocalEngine implements Engine {
     const { workflows, config, notices } = parts
     const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
     const outside = openOutside(parts)
+    const options = { ...parts.modules, isWatched: config.dev }
     const set = workflows
       ? WorkflowSet.of(workflows, notices.publish)
-      : await loadWatched(outside, () => WorkflowSet.load(config.workflowsDir, notices.publish, parts.modules))
+      : await loadWatched(outside, () => WorkflowSet.load(config.workflowsDir, notices.publish, options))
     await refuseEmptyFolder(parts, set)
     if (workflows && config.effects === 'plan') throw describeGivenWorkflows()
     return new LocalEngine(parts, { set, sourceHash, outside })

@@ -33,6 +33,8 @@ export interface LoadOptions {
   onLate?: (module: SkippedModule) => void
   /** Longest time for one module. Default 10 s. */
   maxMs?: number
+  /** True: a changed module is loaded again by itself. */
+  isWatched?: boolean
 }
 
 /**
@@ -133,7 +135,7 @@ async function inTime<T>(importing: Promise<T>, maxMs: number): Promise<T | null
 /** The fault of a module that is left out. `why`: a clause. */
 function describeSkip(why: string): UpshotError {
   const next = 'At the top level of a module, define things only: put what waits, loops or exits into a step.'
-  return new UpshotError('invalid_workflow', `The module is skipped: ${why}. ${next} Then start the app again.`)
+  return new UpshotError('invalid_workflow', `The module is skipped: ${why}. ${next}`)
 }
 
 function requireWorkflow(value: unknown, file: string): AnyWorkflow {

@@ -93,7 +93,8 @@ export class WorkflowSet {
       const isKept = former !== undefined && !taken.has(former.id)
       if (isKept) sound.set(fault.file, former)
       this.#publish({ ...fault, ...(isKept ? { kept: true } : {}) })
-      const reason = `${explain(fault.error)}${isKept ? ' Until then its former version stays at work.' : ''}`
+      const next = this.#options.isWatched ? '' : ' Then start the app again.'
+      const reason = `${explain(fault.error)}${next}${isKept ? ' Until then its former version stays at work.' : ''}`
       this.#broken.push({ file: fault.file, reason })
     }
     this.#byFile = sound
@@ -104,8 +105,9 @@ export class WorkflowSet {
 /** A fault with its place and what to do. Errors of ours say themselves what to do. */
 function explain(error: Failure): string {
   const place = findAuthorFrame(error)
-  if (error.name === UpshotError.name) return `${error.message}${place === null ? '' : ` (at ${place})`}`
-  return `${describeLoadFault(error)}. Mend the module, then start the app again.`
+  if (error.name === UpshotError.name)
+    return place === null ? error.message : `${error.message.replace(/\.$/, '')} (at ${place}).`
+  return `${describeLoadFault(error)}. Mend the module.`
 }
 
 /** Checked here so that a bad cron line breaks its own workflow, not the scheduler. */

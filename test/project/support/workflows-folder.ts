@@ -20,7 +20,7 @@ export async function openFolder(files: Record<string, string>) {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   for (const [name, text] of Object.entries(files)) write(name, text)
   const heard: Notice[] = []
-  const set = await WorkflowSet.load(folder, (notice) => void heard.push(notice))
+  const set = await WorkflowSet.load(folder, (notice) => void heard.push(notice), { isWatched: true })
   const runOf = (id: string) => (set.find(id) as { run?: () => unknown } | undefined)?.run?.()
   let versions = 0
   return { root, folder, write, heard, set, runOf, reload: () => set.reload(`v${++versions}-${root.at(-1)}`) }

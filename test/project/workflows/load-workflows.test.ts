@@ -46,7 +46,7 @@ test('a module that did harm is left out until its code is another', async () =>
   const file = 'a.workflow.ts'
   writeFileSync(join(folder, file), moduleOf('a', '1'))
   const skipped = [{ file, code: await hashModule(join(folder, file)), why: 'it ended the engine' }]
-  const message = expect.stringMatching(/^The module is skipped: it ended the engine\. .* start the app again\.$/)
+  const message = expect.stringMatching(/^The module is skipped: it ended the engine\. .* into a step\.$/)
   expect(await loadWorkflows(folder, { skipped })).toMatchObject([{ kind: 'broken', file, error: { message } }])
   writeFileSync(join(folder, file), moduleOf('a', '2'))
   expect(await loadWorkflows(folder, { skipped })).toMatchObject([{ kind: 'loaded', file }])

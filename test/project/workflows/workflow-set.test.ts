@@ -18,7 +18,7 @@ test('a set keeps the former version of a module that breaks, and takes the repa
     { kind: 'workflows.reloaded', workflows: 2, broken: 1 },
   ])
   expect(set.describe()).toMatchObject({ workflows: [{ id: 'b' }, { id: 'a' }], broken: ['a.workflow.ts'] })
-  const reason = expect.stringMatching(/start the app again\. Until then its former version stays at work\.$/)
+  const reason = expect.stringMatching(/\. Mend the module\. Until then its former version stays at work\.$/)
   expect(set.broken).toEqual([{ file: 'a.workflow.ts', reason }])
   write('a.workflow.ts', moduleOf('a', '3', `cron('61 * * * *')`))
   await reload()

@@ -23,18 +23,21 @@ const MODULES: Record<string, [code: string, reason: RegExp]> = {
   ],
   'extension.workflow.ts': [`import './events'`, /Cannot find module .*\. An import names the whole file/],
   'json.workflow.ts': [`import data from './data.json'`, /"type: json"\. Write behind its path/],
-  'odd.workflow.ts': ['export default {', /^SyntaxError: .*\. Mend the module, then start the app again\.$/s],
+  'odd.workflow.ts': ['export default {', /^SyntaxError: .*\. Mend the module\. Then start the app again\.$/s],
   'option.workflow.ts': [
     own('retries: 3'),
-    /^Workflow "own" .* retries: is not known \(at .*option\.workflow\.ts:2\)$/,
+    /^Workflow "own" .* retries: is not known \(at .*option\.workflow\.ts:2\)\. Then start the app again\.$/,
   ],
   'package.workflow.ts': [`import 'no-such-package'`, /Cannot find package .*\. Install it with npm\. Mend/],
   'path.workflow.ts': [`import '@/events.ts'`, /Cannot find package '@\/events.ts' .*\. Node does not read "paths"/],
   'throws.workflow.ts': [
     `\nthrow new TypeError('no ${WEBHOOK_SECRET}')`,
-    /^TypeError: no \[redacted\] \(at .*throws\.workflow\.ts:2\)\. Mend the module, then start the app again\.$/,
+    /^TypeError: no \[redacted\] \(at .*throws\.workflow\.ts:2\)\. Mend the module\. Then start the app again\.$/,
   ],
-  'twin-a.workflow.ts': [twin, /^twin-a.workflow.ts and twin-b.workflow.ts both define .* Rename one of them\.$/],
+  'twin-a.workflow.ts': [
+    twin,
+    /^twin-a.workflow.ts and twin-b.workflow.ts both define .* Rename one of them\. Then start the app again\.$/,
+  ],
   'twin-b.workflow.ts': [twin, /both define the workflow "twin"/],
   'type.workflow.ts': [
     `import { Stats } from 'node:net'`,

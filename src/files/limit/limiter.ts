@@ -111,7 +111,7 @@ export class Limiter {
       }
       ticket.signal.addEventListener('abort', leave, { once: true })
       this.#enqueue(waiting)
-      this.#refuseLate()
+      this.#refuseLate(this.#pumping)
       void this.#pump()
     })
   }
@@ -219,8 +219,9 @@ export class Limiter {
 
   /**
    * Refuses requests that cannot start in time: the queue stays short, and a run can park instead.
+   * `isAsking`: those that wait only for the store's answer are kept, as no limit holds them up.
    */
-  #refuseLate(): void {
+  #refuseLate(isAsking = false): void {
     const now = this.#clock.now()
     // Promises of a clock that was set back since would hold runs for as long.
     if (now + CLOCKS_DIFFER_MS < this.#refusedAt) this.#promisedAt = 0
@@ -231,7 +232,8 @@ export class Limiter {
     let wanted = 0
     const late = this.#queue.filter((waiting) => {
       wanted += this.#startsOf(waiting, known)
-      return startOf(wanted) > waiting.latestAt
+      const start = startOf(wanted)
+      return start > waiting.latestAt && !(isAsking && start <= now)
     })
     const why =
       known.blockedUntil > now ? 'The service told this key to wait' : 'The limit allows no request soon enough'

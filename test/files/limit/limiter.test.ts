@@ -44,6 +44,23 @@ test('a request whose start is being decided is not refused', async () => {
   expect(names()).toBe('ab')
 })
 
+test('a request that only a slow store holds up is not refused', async () => {
+  const kept = memoryLimiterStore()
+  const slow = Promise.withResolvers<void>()
+  const load = async (key: string) => {
+    await slow.promise
+    return kept.load(key)
+  }
+  const { clock, names, enter, limiter } = makeLimiter({ store: { ...kept, load } })
+  const first = enter('a', { maxWaitMs: 5_000 })
+  clock.advance(6_000)
+  const second = enter('b', { maxWaitMs: 5_000 })
+  expect(limiter.waiting).toBe(2)
+  slow.resolve()
+  await Promise.all([first, second])
+  expect(names()).toBe('ab')
+})
+
 test('a request that others overtake is refused once it would start too late', async () => {
   const { clock, enter } = makeLimiter({ perMinute: 1 })
   void enter('x')

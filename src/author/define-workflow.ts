@@ -6,42 +6,22 @@ import { MAX_STEPS } from '../core/runs/step.ts'
 import { workflowGuard } from '../core/safety/guard-schema.ts'
 import { parseDuration } from '../core/time.ts'
 import type { KeyedEvent, KeyValue } from './event-keys.ts'
-import type { EventTriggers, Trigger } from './trigger.ts'
-import type { BatchWorkflowOptions, DebounceWorkflowOptions, Workflow, WorkflowOptions } from './workflow.ts'
-
-/**
- * Defines a workflow that gathers events: one run for each `batch`. Its module exports the result
- * as its default.
- *
- * Throws `invalid_workflow` with every fault of the options.
- */
-export function defineWorkflow<const On extends EventTriggers, Output>(
-  options: BatchWorkflowOptions<On, Output>,
-): Workflow<On, Output>
-
-/**
- * Defines a workflow that waits for silence: one run for events in quick succession, by `debounce`.
- * Its module exports the result as its default.
- *
- * Throws `invalid_workflow` with every fault of the options.
- */
-export function defineWorkflow<const On extends EventTriggers, Output>(
-  options: DebounceWorkflowOptions<On, Output>,
-): Workflow<On, Output>
+import type { Trigger } from './trigger.ts'
+import type { OfEvents, SilenceBeside, Workflow, WorkflowOptions } from './workflow.ts'
 
 /**
  * Defines a workflow: one run for each event, tick or invocation that `on` names. An event that is
- * delivered again starts no second run. Its module exports the result as its default.
+ * delivered again starts no second run. With `batch`, one run takes many events, and with
+ * `debounce`, events in quick succession. Its module exports the result as its default.
  *
  * Throws `invalid_workflow` with every fault of the options.
  */
-export function defineWorkflow<const On extends Trigger, Output>(
-  options: WorkflowOptions<On, Output>,
-): Workflow<On, Output>
-
-export function defineWorkflow<On extends Trigger, Output>(
-  options: Omit<Workflow<On, Output>, 'kind'>,
-): Workflow<On, Output> {
+export function defineWorkflow<
+  const On extends Trigger,
+  Output,
+  Size extends OfEvents<On, number> = never,
+  Silence extends SilenceBeside<On, Size> = never,
+>(options: WorkflowOptions<On, Output, Size, Silence>): Workflow<On, Output> {
   const checked = workflowSchema.safeParse(options)
   if (!checked.success) {
     const faults = listIssues(checked.error.issues).map(
@@ -49,7 +29,7 @@ export function defineWorkflow<On extends Trigger, Output>(
     )
     throw new UpshotError('invalid_workflow', `Workflow "${options?.id}" is not valid. ${faults.join('; ')}`)
   }
-  return { ...options, kind: 'workflow' }
+  return { ...options, kind: 'workflow' } as Workflow<On, Output>
 }
 
 /** A duration as an author writes it, parsed into milliseconds. */

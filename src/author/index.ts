@@ -68,9 +68,7 @@ export type {
 export { storageName } from './storage-name.ts'
 export { type CallableTrigger, callable } from './trigger.ts'
 export type {
-  BatchWorkflowOptions,
   CancelRule,
-  DebounceWorkflowOptions,
   Workflow,
   WorkflowOptions,
 } from './workflow.ts'

@@ -54,9 +54,9 @@ export interface SingletonOptions<Cause> {
  * Gathers events into one run. It starts when `size` events are there, or `wait` after the first
  * one.
  */
-export interface BatchOptions<Cause> {
+export interface BatchOptions<Cause, Size = number> {
   /** Events of a full batch, 1 to 10,000. */
-  size: number
+  size: Size
   /** Longest time between the first event and the start, more than 0. */
   wait: Duration
   /**
@@ -70,9 +70,9 @@ export interface BatchOptions<Cause> {
  * Folds events in quick succession into one run, which gets the newest one. It starts when no event
  * has come for `wait`.
  */
-export interface DebounceOptions<Cause> {
+export interface DebounceOptions<Cause, Silence = Duration> {
   /** Silence before the start, more than 0. */
-  wait: Duration
+  wait: Silence
   /** Longest time between the first event and the start, more than 0. Default: no bound. */
   max?: Duration
   /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { ReceivedEvent } from '../core/incoming/event.ts'
+import type { ReceivedEvent, ServiceEvent } from '../core/incoming/event.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { Duration } from '../core/time.ts'
 import { checkDefinition } from './check-calls.ts'
@@ -44,6 +44,14 @@ export type EventOf<On> = On extends CronTrigger | CallableTrigger
       : On extends string
         ? ReceivedEvent<string extends On ? string : On extends `${string}*` ? string : On>
         : never
+
+/** The event that `step.waitFor` and `step.receive` return. */
+export type AwaitedEvent<On extends EventTrigger> =
+  On extends EventDefinition<infer Type, infer Data>
+    ? ServiceEvent<Type, Data>
+    : On extends string
+      ? ServiceEvent<On extends `${string}*` ? string : On>
+      : never
 
 /** The event triggers of `on`; none for a cron line or an invocation. */
 export function listTriggers(on: Trigger): readonly EventTrigger[] {

@@ -1,6 +1,7 @@
 import type { TagValue } from '../core/runs/annotations/tags.ts'
 import type { RetryOptions } from '../core/runs/retry.ts'
-import type { AfterFailure, BatchContext, CauseValue, DebounceContext, FailureContext, RunContext } from './context.ts'
+import type { Duration } from '../core/time.ts'
+import type { AfterFailure, BatchContext, CauseValue, DebounceContext, RunContext } from './context.ts'
 import type { KeyValue } from './event-keys.ts'
 import type {
   AnyLimits,
@@ -64,15 +65,44 @@ interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>>
   limits?: RunLimits
 }
 
-/** Options of a workflow without `batch` and `debounce`. */
-export interface WorkflowOptions<On extends Trigger, Output> extends CommonOptions<On> {
-  batch?: undefined
-  debounce?: undefined
+/** The argument of `run`, by what gathers the events of its run: a size, a silence or nothing. */
+type ContextOf<On extends Trigger, Size, Silence> = [Size] extends [never]
+  ? [Silence] extends [never]
+    ? RunContext<On>
+    : DebounceContext<On>
+  : BatchContext<On>
+
+/** A value that only workflows on events have; else the compiler shows the sentence. */
+export type OfEvents<On extends Trigger, Value> = On extends EventTriggers
+  ? Value
+  : 'needs a workflow that events start'
+
+/** The silence of a debounce, which has no batch beside it. */
+export type SilenceBeside<On extends Trigger, Size> = [Size] extends [never]
+  ? OfEvents<On, Duration>
+  : 'cannot be combined with `batch`'
+
+/** Options of `defineWorkflow`. */
+export interface WorkflowOptions<
+  On extends Trigger,
+  Output,
+  Size extends OfEvents<On, number> = never,
+  Silence extends SilenceBeside<On, Size> = never,
+> extends CommonOptions<On> {
+  /** Gathers events into one run, which gets `events`. Default: a run for each event. */
+  batch?: BatchOptions<EventOf<On>, Size>
+  /**
+   * Folds events in quick succession into one run, which gets the newest `event` and `folded`. Not
+   * beside `batch`. Default: a run for each event.
+   */
+  debounce?: DebounceOptions<EventOf<On>, Silence>
   /**
    * Events that cancel an unfinished run at once. A run that has not started is canceled instead of
-   * starting. Default: none.
+   * starting. Not beside `batch`, whose runs have several events. Default: none.
    */
-  cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
+  cancelOn?: [Size] extends [never]
+    ? CancelRule<On> | readonly CancelRule<On>[]
+    : 'cannot be combined with `batch`: its runs have several events'
   /**
    * The code. It starts again at its top in each pass, and finished steps return their kept
    * results.
@@ -80,43 +110,13 @@ export interface WorkflowOptions<On extends Trigger, Output> extends CommonOptio
    * Its result is kept as JSON, at most 32 MiB. An error that it does not catch is retried by
    * `retry`, then fails the run.
    */
-  run: (context: RunContext<On>) => Promise<Output> | Output
+  run: (context: ContextOf<On, Size, Silence>) => Promise<Output> | Output
   /**
    * Runs after a run that failed for good, as a run of its own with the same tools and retries.
    *
    * A canceled run gets none, and neither does a failed run of `onFailure` itself.
    */
-  onFailure?: (context: FailureContext<On>) => unknown
-}
-
-/**
- * Options of a workflow with `batch`: one run for many events. It has no `cancelOn`, because its
- * runs have several events.
- */
-export interface BatchWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
-  /** Gathers events into one run. */
-  batch: BatchOptions<EventOf<On>>
-  debounce?: undefined
-  /** The code, as in any workflow; it gets `events`. */
-  run: (context: BatchContext<On>) => Promise<Output> | Output
-  /** As in any workflow; it gets the events of the run that failed. */
-  onFailure?: (context: AfterFailure<BatchContext<On>>) => unknown
-}
-
-/** Options of a workflow with `debounce`: one run for events in quick succession. */
-export interface DebounceWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
-  /** Folds events in quick succession into one run. */
-  debounce: DebounceOptions<EventOf<On>>
-  batch?: undefined
-  /**
-   * Events that cancel an unfinished run at once. A run that has not started is canceled instead of
-   * starting. Default: none.
-   */
-  cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
-  /** The code, as in any workflow; it gets the newest `event` and `folded`. */
-  run: (context: DebounceContext<On>) => Promise<Output> | Output
-  /** As in any workflow; it gets the newest event of the run that failed. */
-  onFailure?: (context: AfterFailure<DebounceContext<On>>) => unknown
+  onFailure?: (context: AfterFailure<ContextOf<On, Size, Silence>>) => unknown
 }
 
 /** A rule of any workflow, as the engine sees it. */

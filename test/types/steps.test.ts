@@ -96,7 +96,6 @@ it('a run is continued with an input of its own trigger', () => {
   expectTypeOf(check).toBeFunction()
 })
 
-/** Behind the last overload, which the compiler tells of: elsewhere it would blame another part. */
 it('the compiler blames the wrong part of a wait, a receive or an event, not its definition', () => {
   const misuse = (step: StepApi) => {
     const timeout = '1h'
@@ -129,8 +128,12 @@ it('a misused wait does not compile', () => {
     void step.waitFor('a', { on: moved })
     // @ts-expect-error: the key is text.
     void step.waitFor('a', { on: moved, where: { transfer: 7 }, timeout: '1h' })
-    // @ts-expect-error: a type alone has no keys.
-    void step.waitFor('a', { on: 'file.created', where: { path: 'x' }, timeout: '1h' })
+    void step.waitFor('a', {
+      on: 'file.created',
+      // @ts-expect-error: a type alone has no keys.
+      where: { path: 'x' },
+      timeout: '1h',
+    })
     // @ts-expect-error: this is no beginning.
     void step.waitFor('a', { on: plain, timeout: '1h', since: 'yesterday' })
   }

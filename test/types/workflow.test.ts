@@ -7,6 +7,7 @@ import type { AnyWorkflow, Workflow } from '../../src/author/workflow.ts'
 import type { ReceivedEvent } from '../../src/core/incoming/event.ts'
 import type { FileDetails } from '../../src/core/service/file.ts'
 import type { Page } from '../../src/core/service/files-api.ts'
+import type { Duration } from '../../src/core/time.ts'
 
 const transferCompleted = defineEvent('copy.completed', {
   data: z.looseObject({ transferId: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),
@@ -137,6 +138,77 @@ it('a batch gets at least one event, and a debounce gets the newest one and a co
     defineWorkflow({ id: 'a', on: fileCreated, singleton: { onConflict: 'fail' }, run: () => null })
   }
   expectTypeOf(misuse).toBeFunction()
+})
+
+it('the compiler blames the wrong part of a gathering, and nothing beside it', () => {
+  const on = fileCreated
+  const misuse = () => {
+    defineWorkflow({
+      id: 'a',
+      on,
+      batch: {
+        // @ts-expect-error: a size is a number.
+        size: '200',
+        wait: '30s',
+      },
+      run: ({ events }) => events.length,
+    })
+    defineWorkflow({
+      id: 'a',
+      on,
+      debounce: {
+        // @ts-expect-error: this is no duration.
+        wait: 'soon',
+      },
+      run: ({ event, folded }) => [event.id, folded],
+    })
+    defineWorkflow({
+      id: 'a',
+      on,
+      batch: { size: 2, wait: '1s' },
+      debounce: {
+        // @ts-expect-error: a batch folds nothing.
+        wait: '1s',
+      },
+      run: ({ events }) => events.length,
+    })
+    defineWorkflow({
+      id: 'a',
+      on,
+      batch: { size: 2, wait: '1s' },
+      // @ts-expect-error: a batch has several events.
+      cancelOn: { on },
+      run: ({ events }) => events.length,
+    })
+    defineWorkflow({
+      id: 'a',
+      on: cron('0 3 * * *'),
+      debounce: {
+        // @ts-expect-error: a cron workflow has no events to fold.
+        wait: '1s',
+      },
+      run: () => null,
+    })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
+it('options stand in any order, and a size or a silence may be computed', () => {
+  const wait: Duration = 1_000
+  defineWorkflow({
+    run: ({ events }) => expectTypeOf(events[0].data.file.id).toEqualTypeOf<string>(),
+    onFailure: ({ events, error }) => [events.length, error.code],
+    batch: { size: Math.ceil(1.5), wait, key: (event) => event.data.file.id },
+    on: fileCreated,
+    id: 'a',
+  })
+  defineWorkflow({
+    run: ({ folded }) => expectTypeOf(folded).toEqualTypeOf<number>(),
+    debounce: { wait, key: (event) => event.data.file.id },
+    cancelOn: { on: transferCompleted },
+    on: fileCreated,
+    id: 'b',
+  })
 })
 
 it('a step result keeps its type', () => {

@@ -1,12 +1,19 @@
 import type { z } from 'zod'
-import type { ServiceEvent } from '../../core/incoming/event.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
 import type { Effect, StepName } from '../../core/runs/step.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventDefinition } from '../define-event.ts'
 import type { Jsonify, KeptAsJson } from '../jsonify.ts'
-import type { CallableTrigger, InputOf, Invocable, InvokeOptions, Trigger } from '../trigger.ts'
+import type {
+  AwaitedEvent,
+  CallableTrigger,
+  EventTrigger,
+  InputOf,
+  Invocable,
+  InvokeOptions,
+  Trigger,
+} from '../trigger.ts'
 import type {
   ApproveOptions,
   ApproveVerdict,
@@ -66,10 +73,24 @@ type InvokeArguments<On> =
 /** Arguments of `step.continueAs`. */
 type ContinueArguments<On> = undefined extends InputOf<On> ? [input?: InputOf<On>] : [input: InputOf<On>]
 
-/** Options of `step.waitFor`. */
-interface WaitOptions {
+/** Options of `step.receive`. */
+interface ReceiveOptions<On extends EventTrigger> {
+  /** An event type, a family such as `file.*`, or a definition. */
+  on: On
+  /**
+   * Keys of the definition, with the values that all must match. Default: any event of the type.
+   *
+   * Throws `invalid_workflow` for a key that no loaded module declares.
+   */
+  where?: On extends EventDefinition
+    ? Partial<NonNullable<On['carries']>>
+    : 'needs a definition as `on`, which has keys'
   /** Longest wait, from the step's start. Then the step returns null. */
   timeout: Duration
+}
+
+/** Options of `step.waitFor`. */
+interface WaitOptions<On extends EventTrigger> extends ReceiveOptions<On> {
   /**
    * Events that count. `now`: those stored after the wait began. `run`: also earlier ones, stored
    * since the run was created. Default `now`.
@@ -79,8 +100,8 @@ interface WaitOptions {
   since?: 'now' | 'run'
 }
 
-/** Options of `step.receive`. */
-type ReceiveOptions = Pick<WaitOptions, 'timeout'>
+/** An event or an answer, by what the code waits for. */
+type Found<On extends EventTrigger, Answer> = AwaitedEvent<On> | ([Answer] extends [never] ? never : HookAnswer<Answer>)
 
 /** The argument of a step's function. */
 export interface StepContext {
@@ -140,79 +161,54 @@ export interface StepApi<On = Trigger> {
     options?: OnceStepOptions & { parallel?: number; dry?: Dry<T, [item: Item]> },
   ): Promise<Jsonify<T>[]>
   /**
-   * Frees the worker until an event of this type, or of a family such as `file.*`, arrives. Returns
-   * null after `timeout`.
-   */
-  waitFor<const Type extends string>(
-    name: StepName,
-    options: WaitOptions & { on: Type },
-  ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
-  /**
-   * Frees the worker until the hook is answered. Returns null once it has expired. An answer that
-   * came before counts; each wait gets the same one.
-   */
-  waitFor<Data>(name: StepName, hook: Hook<Data, false>): Promise<HookAnswer<Data> | null>
-  /**
    * Frees the worker until an event of the run's account arrives, and returns it. Returns null
    * after `timeout`.
    *
-   * `where` names keys of the definition with the values that all must match. Default: any event of
-   * the type. The event is not used up: it starts its own runs and resolves other waits.
+   * The event is not used up: it starts its own runs and resolves other waits. One that does not
+   * fit its definition makes the run wait for a person.
    *
-   * An event that does not fit its definition makes the run wait for a person. Throws
-   * `invalid_workflow` for a key that no loaded module declares.
+   * With a hook: until it is answered, and null once it has expired. An answer that came before
+   * counts; each wait gets the same one.
    */
-  waitFor<Type extends string, Data, Keys extends object>(
+  waitFor<On extends EventTrigger = never, Answer = never>(
     name: StepName,
-    options: WaitOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
-  ): Promise<ServiceEvent<Type, Data> | null>
-  /** Returns the next event of this type, or of a family such as `file.*`. Null after `timeout`. */
-  receive<const Type extends string>(
-    name: StepName,
-    options: ReceiveOptions & { on: Type },
-  ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
-  /** Returns the next answer of a hook with `many`: each one once. Null once it has expired. */
-  receive<Data>(name: StepName, hook: Hook<Data, true>): Promise<HookAnswer<Data> | null>
+    what: WaitOptions<On> | Hook<Answer, false>,
+  ): Promise<Found<On, Answer> | null>
   /**
    * Returns the next event that matches: each one once, in the order of storing. Those that came
    * while the code was elsewhere count. Null after `timeout`, which takes none.
    *
    * Events count from the run's start. Calls with the same `on` and `where` take from one sequence,
-   * whatever their names. `where` and errors are as for `waitFor`.
+   * whatever their names. An event that does not fit is as for `waitFor`.
+   *
+   * With a hook with `many`: its next answer, each one once. Null once it has expired.
    */
-  receive<Type extends string, Data, Keys extends object>(
+  receive<On extends EventTrigger = never, Answer = never>(
     name: StepName,
-    options: ReceiveOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
-  ): Promise<ServiceEvent<Type, Data> | null>
+    what: ReceiveOptions<On> | Hook<Answer, true>,
+  ): Promise<Found<On, Answer> | null>
   /**
    * Opens a callback URL for an answer to this run, and returns it: the same in each replay. The
    * answer may come before `step.waitFor` asks for it. See the guide `hooks`.
    *
-   * `many`: it takes any number of answers, for `step.receive`. Throws `invalid_workflow` for
-   * options that are not valid, and `invalid_config` without `UPSHOT_PUBLIC_URL`.
+   * Throws `invalid_workflow` for options that are not valid, and `invalid_config` without
+   * `UPSHOT_PUBLIC_URL`.
    */
-  hook<Schema extends z.ZodType = z.ZodUnknown>(
+  hook<Schema extends z.ZodType = z.ZodUnknown, Many extends boolean = false>(
     name: StepName,
-    options: HookOptions<Schema> & { many: true },
-  ): Promise<Hook<z.output<Schema>, true>>
-  /** Opens a callback URL that takes one answer, for `step.waitFor`. */
-  hook<Schema extends z.ZodType = z.ZodUnknown>(
-    name: StepName,
-    options: HookOptions<Schema> & { many?: false },
-  ): Promise<Hook<z.output<Schema>, false>>
-  /** Makes an event of your own, exactly once, with any `data`. At most 1 MiB. */
-  send(name: StepName, type: string, data: Record<string, unknown>, options?: SendOptions): Promise<{ id: string }>
+    options: HookOptions<Schema, Many>,
+  ): Promise<Hook<z.output<Schema>, Many>>
   /**
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
    * delivered one. Types under `upshot.` are reserved and throw `invalid_workflow`.
    *
-   * At most 1 MiB; throws `output_too_large` for a larger event. A chain of runs that send one
-   * another events throws `invoke_too_deep` after 1,000 links. Where each takes a minute or longer,
-   * it has 10,000.
+   * `type`: a definition, or a type as text, whose `data` is any object. At most 1 MiB; throws
+   * `output_too_large` for a larger event. A chain of runs that send one another events throws
+   * `invoke_too_deep` after 1,000 links. Where each takes a minute or longer, it has 10,000.
    */
-  send<Type extends string, Input>(
+  send<Type extends string, Input = Record<string, unknown>>(
     name: StepName,
-    type: EventDefinition<Type, unknown, Input>,
+    type: Type | EventDefinition<Type, unknown, Input>,
     data: NoInfer<Input>,
     options?: SendOptions,
   ): Promise<{ id: string }>

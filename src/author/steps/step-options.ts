@@ -66,7 +66,7 @@ export type ApproveVerdict<Answer = null> =
     }
 
 /** Options of `step.hook`. */
-export interface HookOptions<Schema extends z.ZodType = z.ZodType> {
+export interface HookOptions<Schema extends z.ZodType = z.ZodType, Many extends boolean = boolean> {
   /** Time in which answers are taken, from the step's start on. */
   expires: Duration
   /**
@@ -89,6 +89,8 @@ export interface HookOptions<Schema extends z.ZodType = z.ZodType> {
    * without a form.
    */
   ask?: string
+  /** True: it takes any number of answers, for `step.receive`. Default: one, for `step.waitFor`. */
+  many?: Many
 }
 
 /** A callback URL that this run waits at. Made by `step.hook`. */

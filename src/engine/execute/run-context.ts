@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { checkCall, checkCalls, FILES, STEPS } from '../../author/check-calls.ts'
 import type { RunContext, RunLog } from '../../author/context.ts'
-import type { EventDefinition } from '../../author/define-event.ts'
 import type { StepApi } from '../../author/steps/step-api.ts'
-import type { Hook, ScheduleRequest, SendOptions } from '../../author/steps/step-options.ts'
+import type { ScheduleRequest } from '../../author/steps/step-options.ts'
 import type { Invocable } from '../../author/trigger.ts'
 import { describeError, isA, UpshotError } from '../../core/errors.ts'
 import { formatUuid } from '../../core/ids.ts'
@@ -21,7 +20,7 @@ import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
 import { prepareDelete } from '../steps/guard/ask-guard.ts'
 import { nameStorages } from '../steps/guard/name-storages.ts'
-import { type HookRequest, hookStep } from '../steps/hook-step.ts'
+import { hookStep } from '../steps/hook-step.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
 import { type Patches, patchedStep } from '../steps/patched-step.ts'
@@ -29,7 +28,7 @@ import { openStreams, receiveStep, type Streams } from '../steps/receive-step.ts
 import { runStep } from '../steps/run-step.ts'
 import { scheduleStep, unscheduleStep } from '../steps/schedule-step.ts'
 import { sendStep } from '../steps/send-step.ts'
-import { asRequest, sleepStep, type WaitRequest, waitStep } from '../steps/wait-step.ts'
+import { asRequest, sleepStep, waitStep } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { continueRun } from './continue-run.ts'
 
@@ -130,19 +129,19 @@ function createStepApi(pass: Pass): StepApi {
       return sleepStep(pass, name, (what) => parseMoment(moment, what))
     },
     // The types of the results are those of the definitions given.
-    waitFor: (name: StepName, given: WaitRequest | Hook) => {
+    waitFor: (name: StepName, given: object) => {
       check('waitFor', name, given)
       return called(() => waitStep(pass, name, asRequest(name, given, 'waitFor'))) as Promise<never>
     },
-    receive: (name: StepName, given: WaitRequest | Hook) => {
+    receive: (name: StepName, given: object) => {
       check('receive', name, given)
       return called(() => receiveStep(pass, streams(), name, asRequest(name, given, 'receive'))) as Promise<never>
     },
-    hook: (name: StepName, request: HookRequest) => {
+    hook: (name, request) => {
       check('hook', name, request)
       return hookStep(pass, name, request) as Promise<never>
     },
-    send: (name: StepName, on: EventDefinition | string, data: unknown, options?: SendOptions) => {
+    send: (name, on, data, options) => {
       check('send', name, on, data, options)
       return sendStep(pass, name, { on, data, ...options })
     },

@@ -14,8 +14,6 @@ import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { describeSchema, refuseStep, requireAsk } from './step-request.ts'
 import { stubStep } from './stub-step.ts'
 
-export type HookRequest = HookOptions & { many?: boolean }
-
 /** The result of the step, as its row keeps it. It grants nothing. */
 interface KeptHook {
   id: string
@@ -54,7 +52,7 @@ export class RunHook implements Hook {
 }
 
 /** Opens a hook in the commit of its step: once the code has its URL, an answer finds it. */
-export function hookStep(pass: Pass, name: StepName, request: HookRequest): Promise<Hook> {
+export function hookStep(pass: Pass, name: StepName, request: HookOptions): Promise<Hook> {
   return takeStep(
     pass,
     { name, kind: 'hook', effect: 'read' },
@@ -64,12 +62,12 @@ export function hookStep(pass: Pass, name: StepName, request: HookRequest): Prom
 }
 
 /** Where the address was taken away since, a person may give it back: the run waits for that. */
-async function revive(pass: Pass, key: string, kept: KeptHook, request: HookRequest): Promise<Hook> {
+async function revive(pass: Pass, key: string, kept: KeptHook, request: HookOptions): Promise<Hook> {
   if (pass.stub || pass.callbackUrl?.(kept.id) !== undefined) return describe(pass, key, kept, request)
   return pass.parking.halt(`step "${key}" has a callback URL, and UPSHOT_PUBLIC_URL is not set any more`)
 }
 
-async function begin(pass: Pass, key: string, request: HookRequest): Promise<Hook> {
+async function begin(pass: Pass, key: string, request: HookOptions): Promise<Hook> {
   const hook = planHook(pass, key, request)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
@@ -89,7 +87,7 @@ async function begin(pass: Pass, key: string, request: HookRequest): Promise<Hoo
 }
 
 /** The hook of a row. Throws where no sender could reach its URL. */
-function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false }: HookRequest): Hook {
+function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false }: HookOptions): Hook {
   const url = pass.callbackUrl?.(kept.id)
   if (url === undefined && !pass.stub) {
     throw new UpshotError(
@@ -102,7 +100,7 @@ function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false 
 }
 
 /** The stored form of a hook. Throws `invalid_workflow` where a part is not valid. */
-function planHook(pass: Pass, key: string, request: HookRequest): Omit<OpenedHook, 'runId' | 'step'> {
+function planHook(pass: Pass, key: string, request: HookOptions): Omit<OpenedHook, 'runId' | 'step'> {
   const { ask = null, data, many = false, expires } = request
   if (ask !== null) requireAsk(key, ask)
   const { runId, fence } = pass.run.lease
@@ -121,7 +119,7 @@ function planHook(pass: Pass, key: string, request: HookRequest): Omit<OpenedHoo
   }
 }
 
-function readSign(key: string, { sign }: HookRequest): OpenedHook['sign'] {
+function readSign(key: string, { sign }: HookOptions): OpenedHook['sign'] {
   if (sign === undefined) return null
   const { scheme: given, secret } = sign
   const known = isPlainObject(given) ? given : SCHEME_PRESETS[given as SchemePreset]

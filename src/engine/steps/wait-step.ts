@@ -1,6 +1,6 @@
 import type { EventDefinition } from '../../author/define-event.ts'
 import { declaredKeys } from '../../author/event-keys.ts'
-import type { Hook, HookAnswer } from '../../author/steps/step-options.ts'
+import type { HookAnswer } from '../../author/steps/step-options.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
@@ -32,7 +32,7 @@ export interface WaitRequest {
 }
 
 /** The request of a wait for an event or a hook. Throws `invalid_workflow` for a misfit. */
-export function asRequest(name: StepName, given: WaitRequest | Hook, verb: 'waitFor' | 'receive'): WaitRequest {
+export function asRequest(name: StepName, given: object, verb: 'waitFor' | 'receive'): WaitRequest {
   if (!('kind' in given) || given.kind !== 'hook') return given as WaitRequest
   const isFit = given instanceof RunHook && given.many === (verb === 'receive')
   if (isFit) return { on: HOOK_ANSWERED, where: { hook: given.id }, timeout: 0, since: 'run', hook: given }

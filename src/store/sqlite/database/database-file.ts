@@ -14,6 +14,8 @@ export class DatabaseFile {
   readonly #file: string
   /** Null until the first write has made the log. */
   #log: string | null
+  /** Of the log, with the locks of all processes. Null as above. */
+  #index: string | null
 
   #readAt = performance.now()
 
@@ -22,17 +24,22 @@ export class DatabaseFile {
     this.#path = path
     this.#file = identify(path, { mayBeEmpty: false }) ?? ''
     this.#log = identify(logOf(path))
+    this.#index = identify(indexOf(path))
   }
 
   /**
-   * Throws `store_unavailable` where the file or its log is gone or another one. Every 5 s it also
-   * throws SQLite's error where the file is no database any more.
+   * Throws `store_unavailable` where the file, its log or the index of that is gone or another one.
+   * Every 5 s it also throws SQLite's error where the file is no database any more.
    */
   check(): void {
     this.#require(identify(this.#path, { mayBeEmpty: false }), this.#file, 'gone')
     const log = identify(logOf(this.#path))
     this.#log ??= log
     if (this.#log !== null) this.#require(log, this.#log, 'log_gone')
+    const index = identify(indexOf(this.#path))
+    this.#index ??= index
+    // The next process makes another one, and then neither knows of the other's locks.
+    if (index !== this.#index) throw describeFault('log_gone', this.#path)
     if (performance.now() - this.#readAt >= READ_EVERY_MS) this.#read()
   }
 
@@ -55,6 +62,10 @@ export class DatabaseFile {
 
 function logOf(path: string): string {
   return `${path}-wal`
+}
+
+function indexOf(path: string): string {
+  return `${path}-shm`
 }
 
 /** Null where there is no file. A log is empty after a checkpoint, a database never is. */

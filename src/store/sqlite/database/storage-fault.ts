@@ -40,9 +40,9 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
     advice: 'Move it back, or stop the app, restore a backup, and start again.',
   },
   log_gone: {
-    what: 'has lost its log, the file with "-wal" at its end, while the app runs',
+    what: 'has lost its log or the index of it, the file with "-wal" or "-shm" at its end, while the app runs',
     advice:
-      'Another SQLite in this process, or a program that deletes files, took it. ' +
+      'Another SQLite in this process, or somebody who deletes files, took it. ' +
       'Find the code that opens the database, and start the app again.',
   },
   foreign_log: {
@@ -70,6 +70,9 @@ const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_CANTOPEN/, 'closed'],
   [/^SQLITE_IOERR_WRITE/, 'unwritable'],
   [/^SQLITE_IOERR/, 'unreadable'],
+  // The system's own, of a path that it does not look up.
+  [/^E(ACCES|PERM)$/, 'closed'],
+  [/^E(IO|STALE|LOOP)$/, 'unreadable'],
 ]
 
 /** Our SQL fits the tables of every release. */
@@ -85,7 +88,7 @@ export function describeFault(reason: FaultReason, file: string, cause?: unknown
   })
 }
 
-/** SQLite's errors about lock, disk, rights and content become `store_unavailable`; others pass. */
+/** Errors about lock, disk, rights and content become `store_unavailable`; others pass. */
 export function translateFault(error: unknown, file: string): unknown {
   const isOther = codeOf(error) === 'SQLITE_ERROR' && error instanceof Error && OTHER_SCHEMA.test(error.message)
   const reason = isOther ? 'other_schema' : REASON_OF_CODE.find(([code]) => code.test(codeOf(error)))?.[1]

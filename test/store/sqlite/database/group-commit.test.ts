@@ -1,11 +1,12 @@
-import { copyFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { UpshotError } from '../../../../src/core/errors.ts'
 import type { Connection } from '../../../../src/store/connection.ts'
 import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
+import { translateFault } from '../../../../src/store/sqlite/database/storage-fault.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 function openCounter() {
@@ -200,6 +201,40 @@ test('a database that is deleted, moved or replaced acknowledges nothing until i
   await write()
   rmSync(`${file}-wal`)
   await expect(write()).rejects.toMatchObject(refusedAs('log_gone'))
+})
+
+test('a database without the index of its log acknowledges nothing until that is back', async () => {
+  const { file, write } = openFile()
+  await write()
+  renameSync(`${file}-shm`, `${file}.away`)
+  await expect(write()).rejects.toMatchObject(refusedAs('log_gone'))
+  // As another process makes it, which then shares no lock with this one.
+  writeFileSync(`${file}-shm`, '')
+  await expect(write()).rejects.toMatchObject(refusedAs('log_gone'))
+  renameSync(`${file}.away`, `${file}-shm`)
+  await write()
+})
+
+test('a database whose folder cannot be looked into is refused with its reason until it can', async () => {
+  const { file, write } = openFile()
+  await write()
+  const folder = dirname(file)
+  renameSync(folder, `${folder}.away`)
+  symlinkSync(folder, folder)
+  await expect(write()).rejects.toMatchObject(refusedAs('unreadable'))
+  rmSync(folder)
+  renameSync(`${folder}.away`, folder)
+  await write()
+})
+
+test.each([
+  ['EACCES', 'closed'],
+  ['EPERM', 'closed'],
+  ['EIO', 'unreadable'],
+  ['ESTALE', 'unreadable'],
+])('a path that the system refuses with %s is a fault of the database', (code, reason) => {
+  const refused = Object.assign(new Error(`${code}: refused, stat '/data/upshot.db'`), { code })
+  expect(translateFault(refused, '/data/upshot.db')).toMatchObject(refusedAs(reason))
 })
 
 test('a write that is committed into a file deleted meanwhile is not acknowledged', async () => {

@@ -222,6 +222,11 @@ function describePooled({ host, user }: pg.Client, schema: string, path: string)
   )
 }
 
+/** A role or database may have others, with which our SQL fails. A timeout that is given follows. */
+const SETTINGS =
+  '-c jit=off -c synchronous_commit=on -c statement_timeout=0 -c standard_conforming_strings=on ' +
+  '-c default_transaction_isolation=read\\ committed'
+
 export function sessionSettings(options: PoolOptions): pg.ClientConfig {
   const { schema, answerMs = ANSWER_MS, isReadOnly = false, prefersIndexes = false } = options
   const only = isReadOnly ? ' -c default_transaction_read_only=on' : ''
@@ -235,6 +240,6 @@ export function sessionSettings(options: PoolOptions): pg.ClientConfig {
     query_timeout: answerMs,
     statement_timeout: Math.max(0, answerMs - STATEMENT_MARGIN_MS),
     idle_in_transaction_session_timeout: STALLED_MS,
-    options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} -c jit=off -c synchronous_commit=on${only}${plans}`,
+    options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} ${SETTINGS}${only}${plans}`,
   }
 }

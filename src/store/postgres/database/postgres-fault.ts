@@ -21,8 +21,8 @@ const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
     fix: 'Raise max_connections of the server, or lower UPSHOT_DATABASE_CONNECTIONS.',
   },
   read_only: {
-    what: 'is read-only: a standby, or a primary that was replaced',
-    fix: 'Name all hosts in UPSHOT_DATABASE_URL: the primary is then found among them.',
+    what: 'is read-only: a standby, a primary that was replaced, or by default_transaction_read_only',
+    fix: 'Name all hosts in UPSHOT_DATABASE_URL, so that the primary is found, or let the database take writes.',
   },
   full: { what: 'is on a full disk', fix: 'Free some space on the server.' },
   missing: {

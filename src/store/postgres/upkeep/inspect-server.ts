@@ -31,7 +31,7 @@ export async function inspectServer(client: pg.Client): Promise<ServerFacts> {
   const { rows } = await client.query<Row>(
     `SELECT current_setting('server_version') AS version,
        current_setting('transaction_read_only') = 'off' AS takes_writes,
-       has_table_privilege('write_probe', 'UPDATE') AS may_write,
+       coalesce(has_table_privilege(to_regclass('write_probe'), 'UPDATE'), false) AS may_write,
        current_setting('synchronous_standby_names') <> '' AS is_replicated,
        current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS is_durable,
        (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,

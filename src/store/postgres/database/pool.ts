@@ -222,7 +222,7 @@ function describePooled({ host, user }: pg.Client, schema: string, path: string)
   )
 }
 
-/** A role or database may have others, with which our SQL fails. A timeout that is given follows. */
+/** Roles and databases may have others, with which our SQL fails. A given timeout overrides. */
 const SETTINGS =
   '-c jit=off -c synchronous_commit=on -c statement_timeout=0 -c standard_conforming_strings=on ' +
   '-c default_transaction_isolation=read\\ committed'

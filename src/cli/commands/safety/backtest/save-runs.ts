@@ -45,7 +45,7 @@ const KEEP = 'Name words that are no secret with --keep.'
 
 function describeLeftOut(count: number): string {
   const runs = count === 1 ? '1 run is left out: its code decides' : `${count} runs are left out: their code decides`
-  return `${runs} by words that were replaced.`
+  return `${runs} by words that were replaced, or composes keys of steps from them.`
 }
 
 function describeEmpty(workflow: string, { leftOut, noBody }: Corpus): UpshotError {

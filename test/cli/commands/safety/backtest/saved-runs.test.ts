@@ -100,6 +100,7 @@ test('runs of code that decides by a replaced word are left out, unless the word
   const { save } = await saveCorpus(['tmp-a', 'mov-c'], byHash)
   const lost = await save()
   expect([lost.exit, lost.stderr]).toEqual([1, expect.stringContaining('2 runs are left out: their code decides')])
+  expect(lost.stderr).toContain('or composes keys of steps from them')
   expect(lost.stderr).toContain('fix: Name words that are no secret with --keep.')
   expect((await save('--keep', 'in', '--json')).json.data).toMatchObject({ runs: 2, leftOut: 0 })
 })

@@ -258,4 +258,6 @@ test('a character that turns a text, or that nobody sees, is shown as its number
   expect(steady('می\u200Cخواهم')).toBe('می\u200Cخواهم')
   expect(steady('👨‍👩‍👧‍👦 ❤️ 1️⃣')).toBe('👨‍👩‍👧‍👦 ❤️ 1️⃣')
   expect(steady('/in/\u202efdp.exe \u2066a\u2069 é😀')).toBe('/in/⟨U+202e⟩fdp.exe ⟨U+2066⟩a⟨U+2069⟩ é😀')
+  expect(steady('a\u00a0b\u3000c\u2028d\u0085e\u0007')).toBe('a⟨U+00a0⟩b⟨U+3000⟩c⟨U+2028⟩d⟨U+0085⟩e⟨U+0007⟩')
+  expect(steady('{\n\t"a b": 1\r\n}')).toBe('{\n\t"a b": 1\r\n}')
 })

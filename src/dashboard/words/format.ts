@@ -101,12 +101,13 @@ export function toggled<Thing>(selection: ReadonlySet<Thing>, thing: Thing): Rea
 }
 
 /**
- * A text of others. A character that turns its direction, or that nobody sees, is shown as its
- * number. Those that shape an emoji or letters stay.
+ * A text of others. A character that turns its direction, looks like a space, or that nobody sees,
+ * is shown as its number. Line breaks and tabs stay, and what shapes an emoji or letters.
  */
 export function steady(text: string): string {
-  if (!/\p{Default_Ignorable_Code_Point}/u.test(text)) return text
-  return text.replace(/\p{RGI_Emoji}|(\p{Default_Ignorable_Code_Point})/gv, (found, unseen?: string, at = 0) =>
+  if (/^[ -~]*$/.test(text)) return text
+  const marked = /\p{RGI_Emoji}|([[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Z}]--[\t\n\r\u0020]])/gv
+  return text.replace(marked, (found, unseen?: string, at = 0) =>
     unseen === undefined || isShaping(text, at) ? found : `⟨U+${unseen.codePointAt(0)?.toString(16).padStart(4, '0')}⟩`,
   )
 }

@@ -277,6 +277,23 @@ test('a server of another kind, a redirect and another version are told', async 
   })
 })
 
+test('an answer that is cut in its middle is told', async () => {
+  const far = tempFolder()
+  writeFileSync(join(far, 'token'), 'upk_1')
+  const half = '{"items":'
+  // A proxy may end a half as if it were the whole.
+  const server = createServer(({ url = '' }, response) => {
+    const length = url.includes('/runs') ? half.length : 2 * half.length
+    response.writeHead(200, { 'x-upshot-version': '0.1.0', 'content-length': length })
+    response.write(half, () => response.destroy())
+  })
+  const url = await listen(server)
+  for (const list of ['runs', 'workflows']) {
+    const told = await runCli(far, [list, 'list', '--server', url, '--token-file', join(far, 'token')])
+    expect(told).toMatchObject({ exit: 6, stderr: expect.stringContaining('ended before the whole answer') })
+  }
+})
+
 /** Commands of this machine: its files, its processes, its project, or the sandbox. */
 const HERE = new RegExp(
   [

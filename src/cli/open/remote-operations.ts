@@ -36,7 +36,8 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
   const client = new AdminClient({ url, token, fetch: send, timeoutMs: WITHIN_MS }) as AnyClient
   const tell = (error: unknown) => {
     if (error instanceof AdminApiError) return describeRefusal(error, { url, version })
-    return error instanceof SyntaxError && version === null ? describeStranger(url, 200) : error
+    if (error instanceof SyntaxError && version === null) return describeStranger(url, 200)
+    return isCut(error) ? describeCut(url, error) : error
   }
   async function* telling<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
     try {
@@ -105,6 +106,19 @@ function describeRefusal(
 function describeStranger(url: string, status: number): UpshotError {
   return new UpshotError('misdirected', `${url} does not answer like the admin server of Upshot (HTTP ${status}).`, {
     fix: 'Name the address of its admin server, with its base path and without /api/v1.',
+  })
+}
+
+/** Whether an answer of the server ended, or stopped coming, in its middle. */
+function isCut(error: unknown): boolean {
+  if (error instanceof TypeError) return error.message === 'terminated'
+  return error instanceof SyntaxError || (error instanceof Error && error.name === 'TimeoutError')
+}
+
+function describeCut(url: string, cause: unknown): UpshotError {
+  return new UpshotError('service_failed', `The connection to ${url} ended before the whole answer was here.`, {
+    cause,
+    fix: 'Check whether it took effect, then ask again.',
   })
 }
 

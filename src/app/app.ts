@@ -33,9 +33,6 @@ import {
 } from './service/embedded-sandbox.ts'
 import { ensureEndpoint } from './service/ensure-endpoint.ts'
 
-/** Time beyond `drain` after which a stop asks whether the database is away. */
-const LATE_STOP_MS = 5_000
-
 /**
  * Upshot in one process: the whole app, or the parts that its role names. `start` and `stop` may be
  * called more than once.
@@ -123,10 +120,10 @@ export class App {
 
   /**
    * Resolves when all work is finished or parked, and nothing more will be written. Where a part
-   * fails, rejects once all have stopped; where the database is away, some seconds after `drain`.
+   * fails, rejects once all have stopped.
    */
   stop(reason = 'asked to'): Promise<void> {
-    this.#stopped ??= this.#stopOrGiveUp(reason)
+    this.#stopped ??= this.#stop(reason)
     return this.#stopped
   }
 
@@ -221,15 +218,6 @@ export class App {
       writeRuntimeFile(dataDir, this.#announced)
     }
     return urls
-  }
-
-  /** Nothing is written without the database; the next start repeats what is left. */
-  async #stopOrGiveUp(reason: string): Promise<void> {
-    const away = Promise.withResolvers<never>()
-    const cancel = this.clock.at(this.clock.now() + this.#config.drainMs + LATE_STOP_MS, () => {
-      this.store.checkWritable(this.clock.now()).catch(away.reject)
-    })
-    await Promise.race([this.#stop(reason), away.promise]).finally(cancel)
   }
 
   async #stop(reason: string): Promise<void> {

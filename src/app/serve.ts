@@ -29,6 +29,8 @@ interface Served {
   ended: Promise<void>
 }
 
+/** Time beyond `drain` after which a stop asks whether the database is away. */
+const LATE_STOP_MS = 5_000
 /** Time in which a program tells why its stop failed, before what is left of the app ends. */
 const TELL_MS = 1_000
 /** Exit code after a second request to stop. */
@@ -64,7 +66,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     if (isLeaving) process.exit(EXIT_FORCED)
     isLeaving = true
     // An app that waits for its database has nothing to drain.
-    const left = app === null ? noticeLog.end().then(() => process.exit(0)) : app.stop(`signal ${signal}`)
+    const left = app === null ? noticeLog.end().then(() => process.exit(0)) : stopOrGiveUp(app, config, signal)
     left
       .finally(() => noticeLog.end())
       .then(resolve, (error) => {
@@ -110,4 +112,12 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     await noticeLog.end()
     throw error
   }
+}
+
+/** Nothing is written without the database; the next start repeats what is left. */
+async function stopOrGiveUp(app: App, { drainMs }: Config, signal: string): Promise<void> {
+  const away = Promise.withResolvers<never>()
+  const look = () => void app.store.checkWritable(app.clock.now()).catch(away.reject)
+  setTimeout(look, drainMs + LATE_STOP_MS).unref()
+  await Promise.race([app.stop(`signal ${signal}`), away.promise])
 }

@@ -45,7 +45,9 @@ function readRole(): string | undefined {
 
 function fail(error: unknown): never {
   const isOurs = error instanceof UpshotError
-  const text = isOurs ? error.message : error instanceof Error ? error.stack : String(error)
+  // A call of the system that failed says by itself of which path.
+  const isPlain = isOurs || (error instanceof Error && 'syscall' in error)
+  const text = isPlain ? error.message : error instanceof Error ? error.stack : String(error)
   const fix = isOurs ? error.details.fix : undefined
   // The message of a fault of the database ends with it.
   const isNew = typeof fix === 'string' && text?.endsWith(fix) !== true

@@ -1,13 +1,16 @@
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
+import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
-import { NO_SERVICE, testConfig } from '../support/test-config.ts'
+import { NO_SERVICE, NO_SERVICE_VARIABLES, testConfig } from '../support/test-config.ts'
 
 const followUp = defineWorkflow({ id: 'follow-up', on: 'file.created', run: () => null })
 const other = defineWorkflow({ id: 'other', on: 'transfer.completed', run: () => null })
@@ -71,6 +74,14 @@ test('a start that fails does not rotate the secret of the endpoint of the servi
   await failToStart(dataDir, { service, ports: { ...PORTS, admin: await takePort() } })
   expect((await readRows(dataDir)).endpoints).toEqual([{ name: 'service', revision: 0 }])
 })
+
+test('a start that the system refuses ends with the path in one line', async () => {
+  const root = makeProject({})
+  mkdirSync(join(root, 'data/runtime.json'), { recursive: true })
+  const { exited, errors } = startIn(root, NO_SERVICE_VARIABLES)
+  expect(await exited).toMatchObject({ code: 1 })
+  expect(errors()).toMatch(/^[A-Z]+: .*runtime\.json'\n$/)
+}, 60_000)
 
 test('the end of an app leaves the runtime file of an app that started later', async () => {
   const { app, dataDir } = await startTestApp()

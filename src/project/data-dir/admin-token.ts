@@ -1,4 +1,4 @@
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newTokenSecret } from '../../core/access/token.ts'
 import { UpshotError } from '../../core/errors.ts'
@@ -27,8 +27,9 @@ function makeToken(file: string): void {
   writeFileSync(own, `${newTokenSecret()}\n`, { mode: 0o600 })
   try {
     linkSync(own, file)
-  } catch (error) {
-    if (!existsSync(file)) throw error
+  } catch {
+    // Not every file system has links. Of processes that start at once, the last one wins there.
+    if (!existsSync(file)) renameSync(own, file)
   } finally {
     rmSync(own, { force: true })
   }

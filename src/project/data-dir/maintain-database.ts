@@ -17,6 +17,7 @@ import {
   backupDatabase,
   describeNoBackup,
   partOf,
+  publishBackup,
   removeOldParts,
 } from '../../store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
@@ -26,7 +27,7 @@ import type { Config } from '../config/load-config.ts'
 import { databaseFile, vaultKeyFile } from './data-files.ts'
 import { isKeyLost, postgresOptions, readKey, storeOptions } from './open-store.ts'
 
-export { describeNoBackup, type MigrationForecast, partOf, removeOldParts }
+export { describeNoBackup, type MigrationForecast, partOf, publishBackup, removeOldParts }
 
 type Place = Pick<Config, 'dataDir' | 'secretKey' | 'database'>
 

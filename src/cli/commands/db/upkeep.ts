@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { link, open, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/client/index.ts'
@@ -15,6 +15,7 @@ import {
   verify as checkDatabase,
   describeNoBackup,
   partOf,
+  publishBackup,
   removeOldParts,
 } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
@@ -80,7 +81,7 @@ async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: s
       if (found !== sha256)
         throw new UpshotError('service_failed', 'The bytes that arrived are not those that the server sent.')
       removeOldParts(part)
-      await link(part, to)
+      publishBackup(part, to)
     } catch (error) {
       // Calls of the file system alone have one; the server and the network tell their own faults.
       throw error instanceof Error && 'syscall' in error ? describeNoBackup(to, error) : error

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
@@ -36,7 +36,7 @@ export async function backupDatabase(
     const isComplete = JSON.stringify(report.rows) === JSON.stringify(rows)
     if (!report.passed || !isComplete) throw refuseCopy(report, isComplete)
     syncFile(part)
-    publish(part, to)
+    publishBackup(part, to)
     return { ...report, file: to, bytes: statSync(to).size }
   } catch (cause) {
     if (signal.aborted) throw cause
@@ -90,12 +90,13 @@ function makeSingleFile(part: string): void {
 }
 
 /** Gives the copy its name. Throws `conflict` if another file took it meanwhile. */
-function publish(part: string, to: string): void {
+export function publishBackup(part: string, to: string): void {
   try {
     linkSync(part, to)
-  } catch (cause) {
+  } catch {
     refuseTaken(to)
-    throw cause
+    // Not every file system has links.
+    renameSync(part, to)
   }
   syncFile(dirname(to))
 }

@@ -6,8 +6,7 @@ import { MAX_STEPS } from '../core/runs/step.ts'
 import { workflowGuard } from '../core/safety/guard-schema.ts'
 import { parseDuration } from '../core/time.ts'
 import type { KeyedEvent, KeyValue } from './event-keys.ts'
-import type { Trigger } from './trigger.ts'
-import type { OfEvents, SilenceBeside, Workflow, WorkflowOptions } from './workflow.ts'
+import type { SilenceBeside, StartOf, Workflow, WorkflowOptions } from './workflow.ts'
 
 /**
  * Defines a workflow: one run for each event, tick or invocation that `on` names. An event that is
@@ -17,10 +16,10 @@ import type { OfEvents, SilenceBeside, Workflow, WorkflowOptions } from './workf
  * Throws `invalid_workflow` with every fault of the options.
  */
 export function defineWorkflow<
-  const On extends Trigger,
+  const On extends StartOf<Size, Silence>,
   Output,
-  Size extends OfEvents<On, number> = never,
-  Silence extends SilenceBeside<On, Size> = never,
+  Size extends number = never,
+  Silence extends SilenceBeside<Size> = never,
 >(options: WorkflowOptions<On, Output, Size, Silence>): Workflow<On, Output> {
   const checked = workflowSchema.safeParse(options)
   if (!checked.success) {

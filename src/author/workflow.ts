@@ -72,22 +72,18 @@ type ContextOf<On extends Trigger, Size, Silence> = [Size] extends [never]
     : DebounceContext<On>
   : BatchContext<On>
 
-/** A value that only workflows on events have; else the compiler shows the sentence. */
-export type OfEvents<On extends Trigger, Value> = On extends EventTriggers
-  ? Value
-  : 'needs a workflow that events start'
+/** The triggers that a workflow may have: events alone where it gathers them. */
+export type StartOf<Size, Silence> = [Size | Silence] extends [never] ? Trigger : EventTriggers
 
-/** The silence of a debounce, which has no batch beside it. */
-export type SilenceBeside<On extends Trigger, Size> = [Size] extends [never]
-  ? OfEvents<On, Duration>
-  : 'cannot be combined with `batch`'
+/** The silence of a debounce. Beside a batch, the compiler shows the sentence. */
+export type SilenceBeside<Size> = [Size] extends [never] ? Duration : 'cannot be combined with `batch`'
 
 /** Options of `defineWorkflow`. */
 export interface WorkflowOptions<
   On extends Trigger,
   Output,
-  Size extends OfEvents<On, number> = never,
-  Silence extends SilenceBeside<On, Size> = never,
+  Size extends number = never,
+  Silence extends SilenceBeside<Size> = never,
 > extends CommonOptions<On> {
   /** Gathers events into one run, which gets `events`. Default: a run for each event. */
   batch?: BatchOptions<EventOf<On>, Size>

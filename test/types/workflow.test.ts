@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { cron, type Tick } from '../../src/author/cron.ts'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import type { EventTriggers } from '../../src/author/trigger.ts'
 import type { AnyWorkflow, Workflow } from '../../src/author/workflow.ts'
 import type { ReceivedEvent } from '../../src/core/incoming/event.ts'
 import type { FileDetails } from '../../src/core/service/file.ts'
@@ -182,11 +183,9 @@ it('the compiler blames the wrong part of a gathering, and nothing beside it', (
     })
     defineWorkflow({
       id: 'a',
+      // @ts-expect-error: a cron workflow has no events to fold.
       on: cron('0 3 * * *'),
-      debounce: {
-        // @ts-expect-error: a cron workflow has no events to fold.
-        wait: '1s',
-      },
+      debounce: { wait: '1s' },
       run: () => null,
     })
   }
@@ -209,6 +208,15 @@ it('options stand in any order, and a size or a silence may be computed', () => 
     on: fileCreated,
     id: 'b',
   })
+})
+
+it('a function of the author may make workflows that gather', () => {
+  const gather = <const On extends EventTriggers>(id: string, on: On) =>
+    defineWorkflow({ id, on, batch: { size: 20, wait: '1m' }, run: ({ events }) => events.length })
+  const settle = <const On extends EventTriggers>(id: string, on: On) =>
+    defineWorkflow({ id, on, debounce: { wait: '1m', key: (event) => event.id }, run: ({ folded }) => folded })
+  expectTypeOf(gather('a', fileCreated)).toExtend<AnyWorkflow>()
+  expectTypeOf(settle('b', ['file.*'])).toExtend<AnyWorkflow>()
 })
 
 it('a step result keeps its type', () => {

@@ -9,8 +9,11 @@ const { createServer } = process.getBuiltinModule('node:http')
 
 /** Where a server that listens on all addresses is reached from this machine. */
 const LOOPBACK_OF: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
-/** Cuts off slow senders. A minute, for lists of files have bodies of up to 32 MB. */
-const TIMEOUTS = { requestTimeout: 60_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 }
+/**
+ * Cuts off slow senders. A minute, for lists of files have bodies of up to 32 MB. Browsers open
+ * connections ahead of a request, and close those that they do not need within 20 s.
+ */
+const TIMEOUTS = { requestTimeout: 60_000, headersTimeout: 30_000, connectionsCheckingInterval: 1_000 }
 /** How long {@link AdminServer.stop} waits for answers in progress. */
 const ANSWER_WITHIN_MS = 1_000
 

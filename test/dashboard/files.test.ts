@@ -12,7 +12,7 @@ inBrowser(`a person walks into a folder, downloads a file and deletes it${label}
   await login(page)
   const account = page.getByRole('link', { name: 'Open its account page' })
   expect(await account.getAttribute('href')).toBe(`${sandbox.origin}/account`)
-  for (const key of ['g', 'p']) await page.keyboard.press(key)
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Files' }).click()
   await page.getByRole('link', { name: 'storage_b' }).click()
   await page.getByRole('link', { name: 'q3/' }).click()
   await page.getByRole('link', { name: 'ledger.json' }).click()

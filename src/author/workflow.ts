@@ -65,7 +65,7 @@ interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>>
   limits?: RunLimits
 }
 
-/** The argument of `run`, by what gathers the events of its run: a size, a silence or nothing. */
+/** The argument of `run`. A batch has a size, a debounce has a silence, and others have neither. */
 type ContextOf<On extends Trigger, Size, Silence> = [Size] extends [never]
   ? [Silence] extends [never]
     ? RunContext<On>

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { wordOf } from '../contract/support/word-of.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { startTestApp } from '../support/test-app.ts'
 
@@ -22,17 +23,9 @@ test('a vote from another process wakes the run that asked, without a poll', asy
     await sandbox.storage('storage_c').put(`/${turn}-asked.txt`, '1')
     const opened = await hear('approval.opened', ({ approval }) => !times.has(approval))
     await hear('run.parked', ({ run }) => run === opened.run)
-    const found = await other.findApproval(opened.approval, Date.now())
-    const word = {
-      verdict: 'approved',
-      actor: 'anna',
-      reason: null,
-      only: null,
-      answer: null,
-      signature: null,
-    } as const
+    const word = await wordOf(other, opened.approval)
     const before = performance.now()
-    await other.decideApproval({ ...word, approval: opened.approval, hash: found?.hash ?? '' }, Date.now())
+    await other.decideApproval(word, Date.now())
     await hear('approval.closed', ({ approval }) => approval === opened.approval)
     times.set(opened.approval, performance.now() - before)
     await hear('run.completed', ({ run }) => run === opened.run)

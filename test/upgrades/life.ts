@@ -14,6 +14,7 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
 import { storeOptions } from '../../src/project/data-dir/open-store.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { wordOf } from '../contract/support/word-of.ts'
 import { awaitRuns } from '../support/await-runs.ts'
 import { incoming } from '../support/fixtures.ts'
 import { postDelivery } from '../support/post-delivery.ts'
@@ -184,16 +185,8 @@ export async function goOn(place: Place, meanwhile = async () => {}): Promise<Ru
   for (const { id } of runs.filter(({ workflow }) => workflow === 'scanning')) {
     for (const hook of await store.listHooks(id)) await store.answerHook(cleanAnswer(hook.id, now))
   }
-  for (const { id, hash } of await store.listApprovals({ limit: 9, now })) {
-    const word = {
-      verdict: 'approved',
-      actor: 'anna',
-      reason: null,
-      only: null,
-      answer: null,
-      signature: null,
-    } as const
-    await store.decideApproval({ ...word, approval: id, hash }, now)
+  for (const { id } of await store.listApprovals({ limit: 9, now })) {
+    await store.decideApproval(await wordOf(store, id), now)
   }
   await store.resumeWorkflow('held')
   await store.releaseHeldRuns('held', 100)

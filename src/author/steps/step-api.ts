@@ -84,7 +84,7 @@ interface ReceiveOptions<On extends EventTrigger> {
    */
   where?: On extends EventDefinition
     ? Partial<NonNullable<On['carries']>>
-    : 'needs a definition as `on`, which has keys'
+    : 'needs a definition as `on`: a type alone has no keys'
   /** Longest wait, from the step's start. Then the step returns null. */
   timeout: Duration
 }
@@ -179,7 +179,7 @@ export interface StepApi<On = Trigger> {
    * while the code was elsewhere count. Null after `timeout`, which takes none.
    *
    * Events count from the run's start. Calls with the same `on` and `where` take from one sequence,
-   * whatever their names. An event that does not fit is as for `waitFor`.
+   * whatever their names. An event that does not fit is as in `waitFor`.
    *
    * With a hook with `many`: its next answer, each one once. Null once it has expired.
    */

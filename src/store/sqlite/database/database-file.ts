@@ -14,7 +14,7 @@ export class DatabaseFile {
   readonly #file: string
   /** Null until the first write has made the log. */
   #log: string | null
-  /** Of the log, with the locks of all processes. Null as above. */
+  /** The index of the log, which has the locks of all processes. Null until that write, too. */
   #index: string | null
 
   #readAt = performance.now()
